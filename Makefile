@@ -1,0 +1,44 @@
+# `make` lists what there is. Everything runs in .venv, which the first target makes.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.core
+TEST   := $(VENV)/.test
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench docs clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(STAMP) ## set up, then measure the bundled corpus and show what retrieval gets right and wrong
+	@$(BIN)/assay demo
+
+test: $(TEST) ## set up, then run every test and every example in the docstrings
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+check: $(TEST) ## ruff, pyright, import-linter: how the code reads, and who imports whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(TEST) ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist site
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+$(STAMP): $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --editable . --constraint constraints.txt
+	@touch $@
+
+$(TEST): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group test --group check
+	@touch $@

@@ -1,0 +1,1 @@
+"""Assay measures retrieval for language models, shows where it fails and proves what mends it."""

@@ -1,0 +1,103 @@
+"""The error tree.
+
+::
+
+    AssayError                 every error that Assay raises on purpose; carries its exit code
+    ├── InputError             a file, a value or a call is wrong; lists every fault with its fix
+    │   ├── ConfigError        assay.toml or a command line setting
+    │   └── MissingExtraError  an optional package is needed and absent
+    ├── StoreError             a stored run, cache or label cannot be read or written
+    └── RetrieverError         a retriever failed; recorded as data in the trace, raised only when
+                               nothing could be measured at all
+
+Exit codes: 0 fine, 1 a gate or a check failed, 2 the input or the call is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong: where it stands, what is wrong with it, and what mends it."""
+
+    where: str
+    """The place, as precise as it is known: ``golden.jsonl:14``, ``assay.toml [chunker] overlap``."""
+    what: str
+    """What is wrong, with the value."""
+    fix: str | None = None
+    """What the user can do or run; None when the text of the fault says it already."""
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+class AssayError(Exception):
+    """The root of the tree: an error with a message for people and an exit code for scripts."""
+
+    exit_code = 2
+
+
+class InputError(AssayError):
+    """One or more faults of an input; all that were found, not only the first.
+
+    Args:
+        faults: one fault, several, or a plain sentence (which becomes one fault without a place).
+        fix: the fix of a plain sentence; ignored otherwise.
+
+    >>> raise InputError("k must be at least 1, not 0")
+    Traceback (most recent call last):
+    ...
+    assay.model.errors.InputError: k must be at least 1, not 0
+    """
+
+    faults: tuple[Fault, ...]
+
+    def __init__(self, faults: str | Fault | Iterable[Fault], *, fix: str | None = None) -> None:
+        if isinstance(faults, str):
+            faults = Fault(where="", what=faults, fix=fix)
+        self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class ConfigError(InputError):
+    """A setting in ``assay.toml`` or on the command line is wrong."""
+
+
+class MissingExtraError(InputError):
+    """A feature needs an optional package that is not installed.
+
+    >>> print(MissingExtraError("embedder 'minilm'", package="onnxruntime", extra="minilm"))
+    embedder 'minilm' needs the package 'onnxruntime', which is not installed
+      fix: pip install 'retrieval-assay[minilm]'
+    """
+
+    def __init__(self, feature: str, *, package: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed",
+            fix=f"pip install 'retrieval-assay[{extra}]'",
+        )
+
+
+class StoreError(AssayError):
+    """A stored run, cache entry or label cannot be read or written."""
+
+
+class RetrieverError(AssayError):
+    """A retriever failed on every query, so that nothing was measured."""
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that is most like ``name``, or None when none is alike.
+
+    >>> nearest("recal@10", ["recall@10", "precision@10"])
+    'recall@10'
+    """
+    import difflib  # noqa: PLC0415 - only on the way to an error message
+
+    lowered = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), list(lowered), n=1, cutoff=0.5)
+    return lowered[close[0]] if close else None
