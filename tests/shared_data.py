@@ -10,7 +10,7 @@ import json
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -39,4 +39,7 @@ def value_of(expected: Any) -> Any:
     >>> value_of({"exact": "1/2", "value": 0.5})
     0.5
     """
-    return expected["value"] if isinstance(expected, dict) and "value" in expected else expected
+    if isinstance(expected, dict):
+        fields = cast("dict[str, Any]", expected)
+        return fields.get("value", fields)
+    return expected

@@ -1,0 +1,1 @@
+"""Making golden sets, and checking them before they are used."""

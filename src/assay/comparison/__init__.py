@@ -1,0 +1,1 @@
+"""Two runs side by side, and the gates that guard a repository."""

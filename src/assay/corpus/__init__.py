@@ -1,0 +1,1 @@
+"""Reading documents and cutting them into chunks."""

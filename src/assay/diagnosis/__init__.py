@@ -1,0 +1,1 @@
+"""Where each miss was lost, why, and which fix was tried and brought it back."""

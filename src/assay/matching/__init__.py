@@ -1,0 +1,1 @@
+"""Anchors are found in documents, and chunks are held against them: text becomes numbers here, once."""

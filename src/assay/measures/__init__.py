@@ -1,0 +1,1 @@
+"""Measures over ranked lists: numbers only, never text."""

@@ -1,0 +1,1 @@
+"""The reference pipeline: offline, deterministic, every stage's list on record."""

@@ -1,0 +1,1 @@
+"""Paired tests, intervals, power and agreement."""

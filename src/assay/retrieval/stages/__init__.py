@@ -1,0 +1,1 @@
+"""The stages of the reference pipeline, one small class behind one protocol each."""

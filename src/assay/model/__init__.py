@@ -1,0 +1,1 @@
+"""The nouns: frozen, slotted, keyword-only; no I/O."""
