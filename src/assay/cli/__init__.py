@@ -1,6 +1,107 @@
-"""The command line; one file a command."""
+"""The command line; one file a command, loaded when it is called.
+
+``assay`` and ``assay --help`` answer from the list in ``commands.py`` alone, so that they cost no more than
+starting Python. A command's file defines ``command``, a function whose signature and docstring are
+the command's options and help, or ``app``, a group of such functions.
+
+A command returns its exit code (None is 0): 0 fine, 1 a gate or check failed, 2 the input or the call is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from assay._version import __version__
+from assay.cli.commands import COMMANDS
+from assay.model.errors import AssayError, nearest
 
 
-def main() -> None:
-    """Run the command ``assay``."""
-    raise SystemExit(2)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command ``assay`` and leave with its exit code."""
+    raise SystemExit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code; never a traceback for a user's mistake."""
+    verb, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
+    if verb in {"--help", "-h", "help"}:
+        print(overview())  # noqa: T201 - the command line speaks through standard output
+        return 0
+    if verb in {"--version", "-V"}:
+        return _print_version(rest)
+    if verb not in COMMANDS:
+        return _complain(_unknown(verb))
+    try:
+        return _call(verb, rest)
+    except AssayError as error:
+        return _complain(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _complain("stopped", 130)
+    except BrokenPipeError:
+        # The reader of a pipe has gone (`assay show | head`): nothing to say, and nothing to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def overview() -> str:
+    """Return the text of ``assay --help``."""
+    width = max(map(len, COMMANDS))
+    lines = [f"assay {__version__}: measure retrieval, see where it fails, prove what mends it.", ""]
+    lines += ["Usage: assay COMMAND [OPTIONS]      (assay COMMAND --help tells more)"]
+    for chapter in dict.fromkeys(command.chapter for command in COMMANDS.values()):
+        lines += ["", chapter]
+        lines += [
+            f"  {verb:<{width}}  {command.summary}"
+            for verb, command in COMMANDS.items()
+            if command.chapter == chapter
+        ]
+    lines += ["", "First steps: assay demo, or assay init FOLDER for your own documents."]
+    return "\n".join(lines)
+
+
+def _unknown(verb: str) -> str:
+    close = nearest(verb, list(COMMANDS))
+    hint = f"did you mean 'assay {close}'?" if close else "'assay --help' lists the commands"
+    return f"there is no command {verb!r}\n  fix: {hint}"
+
+
+def _call(verb: str, rest: list[str]) -> int:
+    from importlib import import_module  # noqa: PLC0415 - only the called command is loaded
+
+    from cyclopts import App, CycloptsError  # noqa: PLC0415
+
+    module = import_module(f"assay.cli.{COMMANDS[verb].module}")
+    app = getattr(module, "app", None)
+    if app is None:
+        app = App(name=f"assay {verb}", default_command=module.command)
+    try:
+        code = app(
+            rest, exit_on_error=False, print_error=False, result_action="return_value", version_flags=()
+        )
+    except CycloptsError as error:
+        sentence = " ".join(str(error).split())
+        return _complain(f"assay {verb}: {sentence}\n  fix: assay {verb} --help lists the options")
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, code: int = 2) -> int:
+    print(f"error: {message}" if code != 130 else message, file=sys.stderr)  # noqa: T201
+    return code
+
+
+def _print_version(rest: list[str]) -> int:
+    lines = [f"assay {__version__}"]
+    if {"--verbose", "-v"} & set(rest):
+        import platform  # noqa: PLC0415 - only for a bug report
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
+        lines.append(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
+        for package in ("numpy", "polars", "msgspec", "cyclopts", "rich", "bm25s", "snowballstemmer"):
+            try:
+                lines.append(f"{package} {version(package)}")
+            except PackageNotFoundError:
+                lines.append(f"{package} is not installed")
+    print("\n".join(lines))  # noqa: T201
+    return 0

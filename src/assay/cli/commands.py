@@ -1,0 +1,34 @@
+"""The list of commands: what ``assay --help`` shows without loading any of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """One verb of the command line."""
+
+    module: str
+    """Its file under ``assay.cli``; it defines ``command`` (a function) or ``app`` (a group of verbs)."""
+    summary: str
+    """One line for ``assay --help``."""
+    chapter: str
+    """The heading that it stands under."""
+
+
+START = "Start"
+MEASURE = "Measure"
+FILES = "Runs and judgements from anywhere"
+
+COMMANDS: dict[str, Command] = {
+    "demo": Command("demo", "copy the bundled project into a folder and measure it", START),
+    "init": Command("init", "write an assay.toml for a folder of documents", START),
+    "import": Command("importing", "turn a known golden set into a project folder", START),
+    "check": Command("check", "prove the golden set before it is used", START),
+    "run": Command("run", "measure the retriever: overall, by kind, stage by stage", MEASURE),
+    "runs": Command("runs", "list the stored runs", MEASURE),
+    "show": Command("show", "print a stored run again", MEASURE),
+    "explain": Command("explain", "one query: its anchors, its ranks at every stage, its arithmetic", MEASURE),
+    "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
+}
+"""Verb -> command, in the order of display."""
