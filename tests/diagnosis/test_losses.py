@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.diagnosis.losses import find_losses
+from assay.diagnosis.ranks import item_ranks
+from assay.model.findings import ItemLoss
+from assay.model.runs import Run
+from planted import planted_relevance, planted_run
+from shared_data import load_cases, needs_shared
+
+TEN = [f"n{i}" for i in range(10)]
+
+
+def lost(run: Run, chunk: str = "g") -> ItemLoss:
+    (loss,) = find_losses(run, planted_relevance({"q": {"a1": [chunk]}}))
+    return loss
+
+
+def whole(
+    vector: list[str], fulltext: list[str], pool: list[str], reranked: list[str], final: list[str]
+) -> Run:
+    stages = {"vector": vector, "fulltext": fulltext, "pool": pool, "reranked": reranked, "final": final}
+    return planted_run({name: {"q": chunks} for name, chunks in stages.items()}, k=2)
+
+
+def test_an_item_in_the_final_list_is_found():
+    loss = lost(whole(["g"], ["g"], ["g"], ["g"], ["g"]))
+    assert loss.found
+    assert loss.detail == "rank 1 of the final list"
+
+
+def test_an_item_in_no_first_stage_list_was_lost_in_the_first_stage():
+    loss = lost(whole(["a", "b"], ["a"], ["a", "b"], ["a", "b"], ["a", "b"]))
+    assert loss.lost_at == "first stage"
+    assert loss.ranks == {"vector": None, "fulltext": None, "pool": None, "reranked": None, "final": None}
+
+
+def test_an_item_within_the_pools_size_in_one_list_but_not_in_the_pool_was_lost_in_fusion():
+    run = planted_run(
+        {
+            "vector": {"q": ["a", "g"]},
+            "fulltext": {"q": ["b", "c"]},
+            "pool": {"q": ["a", "b"]},
+            "final": {"q": ["a"]},
+        },
+        k=1,
+        deep={"pool": {"q": {"g": 3}}},
+    )
+    assert lost(run).lost_at == "fusion"
+
+
+def test_an_item_below_the_pools_size_in_every_list_was_lost_at_the_pools_cut():
+    run = planted_run(
+        {
+            "vector": {"q": ["a", "b"]},
+            "fulltext": {"q": ["b", "a"]},
+            "pool": {"q": ["a", "b"]},
+            "final": {"q": ["a"]},
+        },
+        k=1,
+        deep={"vector": {"q": {"g": 8412}}, "pool": {"q": {"g": 51}}},
+    )
+    loss = lost(run)
+    assert loss.lost_at == "pool cut"
+    assert loss.ranks["vector"] == 8412
+
+
+def test_an_item_pushed_below_the_cut_by_the_reranker_was_lost_there():
+    loss = lost(whole(["g", "a", "b"], ["g"], ["g", "a", "b"], ["a", "b", "g"], ["a", "b"]))
+    assert loss.lost_at == "reranker"
+    assert "rank 3 in reranked (rank 1 before)" in loss.detail
+
+
+def test_an_item_that_the_reranker_dropped_was_lost_there():
+    assert lost(whole(["a", "b", "g"], [], ["a", "b", "g"], ["a", "b"], ["a", "b"])).lost_at == "reranker"
+
+
+def test_an_item_below_the_cut_before_and_after_the_reranker_was_lost_at_the_final_cut():
+    assert (
+        lost(whole(["a", "b", "g"], [], ["a", "b", "g"], ["b", "a", "g"], ["b", "a"])).lost_at == "final cut"
+    )
+
+
+def test_an_item_that_diversity_pushed_out_was_lost_there():
+    run = planted_run(
+        {
+            "vector": {"q": ["a", "g", "b"]},
+            "pool": {"q": ["a", "g", "b"]},
+            "reranked": {"q": ["a", "g", "b"]},
+            "diverse": {"q": ["a", "b", "g"]},
+            "final": {"q": ["a", "b"]},
+        },
+        k=2,
+    )
+    assert lost(run).lost_at == "diversity"
+
+
+def test_an_item_within_the_cut_that_the_final_list_lacks_was_lost_to_the_token_budget():
+    assert lost(whole(["a", "g"], [], ["a", "g"], ["a", "g"], ["a"])).lost_at == "token budget"
+
+
+def test_a_failed_query_is_a_retriever_error_and_not_a_first_stage_loss():
+    run = planted_run({"final": {"q": [], "p": ["g"]}}, k=2, errors={"q": "timed out after 5 s"})
+    loss = lost(run)
+    assert loss.lost_at == "retriever error"
+    assert loss.detail == "timed out after 5 s"
+
+
+def test_a_retriever_that_gives_one_list_loses_items_at_the_final_cut_or_before_it():
+    run = planted_run({"final": {"q": ["a", "b"]}}, k=2, deep={"final": {"q": {"g": 7}}})
+    assert lost(run).lost_at == "final cut"
+
+
+@pytest.mark.parametrize("reason", ["not indexed", "stale label", "cut by the chunker"])
+def test_an_item_that_no_chunk_holds_was_lost_before_any_search(reason: str):
+    run = planted_run({"final": {"q": ["a"]}}, k=1)
+    relevance = planted_relevance({"q": {}}, lost={"q": {"a1": reason}})  # pyright: ignore[reportArgumentType]
+    (loss,) = find_losses(run, relevance)
+    assert loss.lost_at == reason
+    assert loss.chunk_id is None
+
+
+def test_the_best_covering_chunk_speaks_for_an_item():
+    run = planted_run({"vector": {"q": ["x", "g2", "g1"]}, "final": {"q": ["g1", "x", "g2"]}}, k=3)
+    table = item_ranks(run, planted_relevance({"q": {"a1": ["g1", "g2"]}}))
+    assert {name: column.tolist() for name, column in table.ranks.items()} == {"vector": [2], "final": [1]}
+    assert run.chunks.ids[int(table.nearest[0])] == "g1"
+
+
+def test_a_cut_of_its_own_for_a_query_is_respected():
+    run = planted_run({"final": {"q": ["a", "b", "g"]}}, k=3)
+    relevance = planted_relevance({"q": {"a1": ["g"]}})
+    assert find_losses(run, relevance)[0].found
+    assert find_losses(run, relevance, cuts={"q": 2})[0].lost_at == "final cut"
+
+
+@needs_shared
+def test_case_r05_the_loss_belongs_to_the_cut_before_the_reranker():
+    case = load_cases()["R05"]["input"]
+    first, sent = case["first_stage"], case["sent_to_reranker"]
+    run = planted_run(
+        {
+            "vector": {"q": first},
+            "pool": {"q": first[:sent]},
+            "reranked": {"q": first[:sent]},
+            "final": {"q": first[:sent]},
+        },
+        k=case["k"],
+        deep={"pool": {"q": {"g": first.index("g") + 1}}},
+    )
+    loss = lost(run)
+    assert loss.lost_at == "pool cut"
+    assert loss.detail == "rank 8 in pool (rank 8 before); k = 5"
+
+
+@needs_shared
+def test_case_r04_rows_that_the_reranker_did_not_return_are_lost_there():
+    case = load_cases()["R04"]["input"]
+    candidates, returned = case["candidates"], case["returned"]
+    run = planted_run(
+        {
+            "vector": {"q": candidates},
+            "pool": {"q": candidates},
+            "reranked": {"q": returned},
+            "final": {"q": returned},
+        },
+        k=case["k"],
+    )
+    assert lost(run, chunk=case["relevant"][0]).lost_at == "reranker"
