@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import assay
+from assay.cli import overview, run
+from assay.cli.commands import COMMANDS
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the top-level modules that a fresh interpreter has after running some code."""
+    script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+HEAVY = {"numpy", "polars", "bm25s", "rich", "cyclopts", "msgspec", "scipy", "pyarrow", "pandas", "httpx"}
+
+
+def test_import_assay_loads_nothing_heavy():
+    assert not loaded_by("import assay") & HEAVY
+
+
+def test_help_loads_nothing_heavy():
+    assert not loaded_by("from assay.cli import overview\noverview()") & HEAVY
+
+
+def test_every_public_name_loads_and_is_listed_in_order():
+    assert sorted(assay.__all__) == assay.__all__
+    assert all(getattr(assay, name) is not None for name in assay.__all__)
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="recal"):
+        _ = assay.recal  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_overview_lists_every_command():
+    assert all(f"  {verb} " in overview() for verb in COMMANDS)
+
+
+def test_no_arguments_show_the_overview(capsys: pytest.CaptureFixture[str]):
+    assert run([]) == 0
+    assert "Usage: assay COMMAND" in capsys.readouterr().out
+
+
+def test_an_unknown_command_gets_the_nearest_one_and_exit_code_2(capsys: pytest.CaptureFixture[str]):
+    assert run(["rum"]) == 2
+    assert capsys.readouterr().err == "error: there is no command 'rum'\n  fix: did you mean 'assay run'?\n"
+
+
+def test_a_wrong_option_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]):
+    assert run(["run", "--no-such-option"]) == 2
+    told = capsys.readouterr().err
+    assert "no-such-option" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
+    assert run([verb, "--help"]) == 0
+    assert verb in capsys.readouterr().out
+
+
+def test_version_verbose_names_the_packages_that_a_bug_report_needs(capsys: pytest.CaptureFixture[str]):
+    assert run(["--version", "--verbose"]) == 0
+    told = capsys.readouterr().out
+    assert all(name in told for name in ("assay ", "python ", "numpy ", "polars "))
