@@ -6,13 +6,16 @@ A run may hold ten million hits, so it is kept in columns (``ChunkTable``, ``Sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.model.documents import Chunk
+from assay.model.notices import Notice
 
 Role = Literal["list", "pool", "rerank", "diversify", "final"]
 """What a stage does. ``list``: a first-stage list (vector, fulltext); several stand side by side."""
@@ -88,6 +91,21 @@ class ChunkTable:
         return {chunk: place for place, chunk in enumerate(self.ids)}
 
 
+def chunk_table(chunks: Sequence[Chunk]) -> ChunkTable:
+    """Put chunks into columns, in the order given; their texts stay in their documents.
+
+    >>> chunk_table([Chunk(id="a#0-5", doc_id="a", start=0, end=5, text="Alpha")]).ids
+    ('a#0-5',)
+    """
+    return ChunkTable(
+        ids=tuple(chunk.id for chunk in chunks),
+        doc_ids=tuple(chunk.doc_id for chunk in chunks),
+        starts=np.fromiter((chunk.start for chunk in chunks), np.int64, len(chunks)),
+        ends=np.fromiter((chunk.end for chunk in chunks), np.int64, len(chunks)),
+        texts=(None,) * len(chunks),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTable:
     """One stage over all queries of a run, in columns."""
@@ -114,6 +132,19 @@ class StageTable:
 
     def hits_of(self, query: int) -> slice:
         return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    """What a retriever gave for a sequence of queries: the part of a run that is its own making."""
+
+    chunks: ChunkTable
+    stages: tuple[StageTable, ...]
+    """In the order in which they ran; the last is what the prompt gets."""
+    notices: tuple[Notice, ...] = ()
+    """What is worth saying of it: rows that a reranker dropped, hits that were repeated."""
+    rewritten: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Query id -> the text that was searched for, where it is not the query's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
