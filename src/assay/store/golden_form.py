@@ -12,6 +12,9 @@ Id = Annotated[str | int | float, Meta(description="An id is text; a number is r
 Cell = Annotated[str | int | float, Meta(description="Text; a number is read as its spelling.")]
 Position = Annotated[int, Meta(ge=0)]
 
+FULL_GRADE = 1.0
+"""The grade of an anchor that names none; msgspec leaves out exactly this object when it writes."""
+
 
 class PlaceRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A verbatim phrase of one document."""
@@ -38,7 +41,7 @@ class AnchorRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_d
     end: Annotated[Position | None, Meta(description="One past the pinned occurrence. Goes with start.")] = (
         None
     )
-    grade: Annotated[float, Meta(description="How much it is worth; 0 and below earn nothing.")] = 1.0
+    grade: Annotated[float, Meta(description="How much it is worth; 0 and below earn nothing.")] = FULL_GRADE
     alternatives: Annotated[
         list[PlaceRow],
         Meta(description="Other phrases, any one of which serves as well: together they are one item."),

@@ -9,7 +9,7 @@ from typing import Literal
 
 from assay.model.errors import InputError
 from assay.model.golden import Anchor, Provenance, Query
-from assay.store.golden_form import AnchorRow, PlaceRow, ProvenanceRow, QueryRow
+from assay.store.golden_form import FULL_GRADE, AnchorRow, PlaceRow, ProvenanceRow, QueryRow
 from assay.store.strict import Problem
 
 
@@ -174,7 +174,7 @@ def _anchor_row(anchor: Anchor, place: int) -> AnchorRow:
         quote=anchor.quote,
         start=anchor.start,
         end=anchor.end,
-        grade=1.0 if anchor.grade == 1 else _short(anchor.grade),  # 1.0 itself is left out
+        grade=FULL_GRADE if anchor.grade == FULL_GRADE else _short(anchor.grade),
         alternatives=[
             PlaceRow(doc=other.doc_id, quote=other.quote, start=other.start, end=other.end)
             for other in anchor.alternatives
