@@ -35,7 +35,7 @@ def mean_interval(
 
     >>> interval = mean_interval(np.array([0.0, 0.0, 0.5, 1.0] * 10), np.random.default_rng(0))
     >>> round(interval.low, 2), round(interval.high, 2)
-    (0.25, 0.5)
+    (0.25, 0.51)
     """
     if not np.isfinite(values).all():
         raise ValueError("a value is not finite: leave undefined scores out before resampling")
