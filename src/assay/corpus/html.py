@@ -20,8 +20,8 @@ _OF_HEAD = _tags("base link meta noscript script style template title")
 # Blocks that a blank line parts from the rest, and those that only begin a line.
 _APART = _tags("article blockquote dl figure h1 h2 h3 h4 h5 h6 ol p pre section table ul")
 _BLOCKS = _APART | _tags(
-    "address aside body caption center dd details dialog div dt fieldset figcaption footer form header hgroup "
-    "hr legend li main menu nav search summary tbody tfoot thead tr"
+    "address aside body caption center dd details dialog div dt fieldset figcaption footer form header "
+    "hgroup hr legend li main menu nav search summary tbody tfoot thead tr"
 )
 _VOID = _tags("area base br col embed hr img input link meta source track wbr")
 _SELF_CLOSING = _tags("dd dt li option td th tr")
