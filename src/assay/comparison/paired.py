@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assay.comparison.pairing import Pairing, pair_queries
 from assay.comparison.wording import comparison_sentence, power_sentence
+from assay.measures.spec import parse_measure
 from assay.model.comparison import Comparison, Difference, Interval, Moved, Verdict
 from assay.model.errors import InputError
 from assay.model.notices import Notice, listed
@@ -288,7 +289,15 @@ def _verdict(test: Tested, p_holm: float, alpha: float) -> Verdict:
         return "not enough queries"
     if p_holm > alpha:
         return "could be chance"
-    return "better" if test.differences.sum() > 0.0 else "worse"
+    return "better" if (test.differences.sum() > 0.0) == _higher_is_better(test.measure) else "worse"
+
+
+def _higher_is_better(measure: str) -> bool:
+    """Whether more is better; taken so for a column that is no measure of ours."""
+    try:
+        return parse_measure(measure).family.better == "higher"
+    except InputError:
+        return True
 
 
 def _mean(values: NDArray[np.float64]) -> float:

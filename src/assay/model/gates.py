@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 from assay.model.notices import Notice
+from assay.model.scores import ScoreTable
 
 Rule = Literal["floor", "cap", "pin", "no worse", "not significantly worse"]
 """``floor``: at least. ``cap``: at most. ``pin``: within a tolerance of a figure. ``no worse``: than a
@@ -108,3 +110,17 @@ class GateReport:
     def exit_code(self) -> int:
         """0: every gate passed; 1: one fell."""
         return 0 if self.passed else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """The scores of a run that others are held against; a small file that lives in git."""
+
+    name: str
+    """What gates call it: ``main``."""
+    run: str
+    """The run that it was made of."""
+    tables: Mapping[str, ScoreTable]
+    """Stage -> scores, query by query, because a paired test needs them."""
+    digests: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the golden set, the corpus and the pipeline; shown, and a change of the golden set is said."""
