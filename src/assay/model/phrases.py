@@ -84,11 +84,13 @@ def agrees(quote: str | Phrase, other: str) -> bool:
     >>> agrees("within 14 days", " Within  14\u00a0days"), agrees("within 14 days", "within 14 days.")
     (True, False)
     """
-    source = normalise(other)
-    if source.to_source(0, len(source.text)) in find(quote, source, whole_words=False):
-        return True
+    wanted = quote if isinstance(quote, Phrase) else phrase(quote)
+    for rows in (False, True) if "|" in other else (False,):
+        source = normalise(other, rows=rows)
+        if source.to_source(0, len(source.text)) in find(wanted, source, whole_words=False):
+            return True
     bare = other.strip().strip(_EDGE_MARKS)
-    return len(bare) < len(other.strip()) and agrees(quote, bare)
+    return len(bare) < len(other.strip()) and agrees(wanted, bare)
 
 
 def _places(reading: NormalText, source: NormalText) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from unicodedata import is_normalized
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.letters import BLANK, COMBINES, WORD, folded, folded_cluster, traits
+from assay.model.letters import BLANK, COMBINES, UNSPACED, WORD, folded, folded_cluster, traits
 
 Codes = NDArray[np.uint8] | NDArray[np.uint32]
 Places = NDArray[np.int32]
@@ -28,8 +28,8 @@ Places = NDArray[np.int32]
 _BORDER, _ROW_END, _LINE_HYPHEN, _GONE = 1, 2, 3, 4
 _STAR, _LOW_LINE, _BACKTICK = map(ord, "*_`")
 _BROKEN_WORD = re.compile(
-    r"[-\u2010\u2011\u00ad](?<=\w[-\u2010\u2011\u00ad])"  # a hyphen behind a letter,
-    r"([^\S\r\n]*(?:\r\n|[\r\n\x85\u2028\u2029])[^\S\r\n]*)(?=\w)"  # one line end, and the word goes on
+    r"[-\u2010\u2011\u00ad]"  # a hyphen,
+    r"([^\S\r\n]*(?:\r\n|[\r\n\x85\u2028\u2029])[^\S\r\n]*)(?=\w)"  # one line end, and a word goes on
 )
 _DELIMITER_ROW = re.compile(r"[\s>]*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?\Z")
 _ASCII_TRAITS = np.array([traits(chr(code)) for code in range(128)], np.uint8)
@@ -105,7 +105,7 @@ def normalise(text: str, *, rows: bool = False) -> NormalText:
 
 def _special_signs(text: str, *, rows: bool) -> NDArray[np.uint8] | None:
     """Mark the source's table borders, row ends and words that are broken at a line end."""
-    broken = list(_BROKEN_WORD.finditer(text))
+    broken = [match for match in _BROKEN_WORD.finditer(text) if _follows_word(text, match.start())]
     borders, row_ends = _table_signs(text, every_line=rows) if "|" in text else ([], [])
     if not broken and not borders:
         return None
@@ -113,10 +113,13 @@ def _special_signs(text: str, *, rows: bool) -> NDArray[np.uint8] | None:
     special[borders] = _BORDER
     special[row_ends] = _ROW_END
     for match in broken:
-        if not special[match.start(1) : match.end(1)].any():
-            special[match.start()] = _LINE_HYPHEN
-            special[match.start(1) : match.end(1)] = _GONE
+        special[match.start()] = _LINE_HYPHEN
+        special[match.start(1) : match.end(1)] = _GONE
     return special
+
+
+def _follows_word(text: str, at: int) -> bool:
+    return at > 0 and traits(text[at - 1]) & (WORD | UNSPACED) > 0
 
 
 def _table_signs(text: str, *, every_line: bool) -> tuple[list[int], list[int]]:
@@ -216,6 +219,7 @@ def _finished(
     blank = (kinds & BLANK) > 0
     signs = None if special is None else special[begins]
     if signs is not None:
+        signs = np.where((signs == _BORDER) & (codes != ord("|")), 0, signs)  # an accent on a border is none
         blank |= signs == _BORDER
         gone = signs == _GONE
         keep = ~gone if keep is None else keep & ~gone
