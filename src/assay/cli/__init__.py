@@ -4,7 +4,8 @@
 starting Python. A command's file defines ``command``, a function whose signature and docstring are
 the command's options and help, or ``app``, a group of such functions.
 
-A command returns its exit code (None is 0): 0 fine, 1 a gate or check failed, 2 the input or the call is wrong.
+A command returns its exit code (None is 0): 0 fine, 1 a gate or check failed, 2 the input or the
+call is wrong.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ def run(arguments: list[str]) -> int:
         return 0
     if verb in {"--version", "-V"}:
         return _print_version(rest)
-    if verb not in COMMANDS:
-        return _complain(_unknown(verb))
+    return _guarded(verb, rest) if verb in COMMANDS else _complain(_unknown(verb))
+
+
+def _guarded(verb: str, rest: list[str]) -> int:
     try:
         return _call(verb, rest)
     except AssayError as error:

@@ -28,7 +28,9 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run", "measure the retriever: overall, by kind, stage by stage", MEASURE),
     "runs": Command("runs", "list the stored runs", MEASURE),
     "show": Command("show", "print a stored run again", MEASURE),
-    "explain": Command("explain", "one query: its anchors, its ranks at every stage, its arithmetic", MEASURE),
+    "explain": Command(
+        "explain", "one query: its anchors, its ranks at every stage, its arithmetic", MEASURE
+    ),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
 }
 """Verb -> command, in the order of display."""

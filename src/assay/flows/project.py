@@ -153,8 +153,13 @@ def project_of(raw: Mapping[str, Any], *, folder: Path, where: str = FILE) -> Pr
     for key, kind in (("name", str), ("k", int), ("seed", int)):
         if not isinstance(raw.get(key, kind()), kind):
             faults.append(Fault(where=f"{where} {key}", what=f"should be {kind.__name__}, not {raw[key]!r}"))
-    if not faults and raw.get("k", 10) < 1:
+    if faults:
+        raise ConfigError(faults)
+    if raw.get("k", 10) < 1:
         faults.append(Fault(where=f"{where} k", what=f"should be at least 1, not {raw['k']}"))
+    if "k" in raw.get("pipeline", {}):
+        fix = f"k = {raw['pipeline']['k']!r} as a line of its own above the first table"
+        faults.append(Fault(where=f"{where} [pipeline] k", what="k stands above the tables", fix=fix))
     if faults:
         raise ConfigError(faults)
     corpus, more = read_settings(CorpusTable, raw.get("corpus", {}), f"{where} [corpus]")
