@@ -15,7 +15,7 @@ from assay.report.terminal import print_summary
 
 
 def command(
-    project: Path = Path(),
+    project: Annotated[Path, Parameter(name=["--project", "-p"])] = Path(),
     *,
     json: bool = False,
     misses: int = 20,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from cyclopts import Parameter
 from rich.table import Table
 
 from assay.cli.screen import console, write
@@ -12,7 +14,9 @@ from assay.flows.project import load_project
 from assay.store.runs import RunStore
 
 
-def command(project: Path = Path(), *, json: bool = False) -> None:
+def command(
+    project: Annotated[Path, Parameter(name=["--project", "-p"])] = Path(), *, json: bool = False
+) -> None:
     """List the stored runs of a project, the newest last.
 
     Args:

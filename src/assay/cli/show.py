@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from assay.cli.screen import console, write
 from assay.flows.evaluate import load_evaluation
@@ -11,7 +14,13 @@ from assay.report.json import summary_json
 from assay.report.terminal import print_summary
 
 
-def command(run: str = "latest", *, project: Path = Path(), json: bool = False, misses: int = 20) -> None:
+def command(
+    run: str = "latest",
+    *,
+    project: Annotated[Path, Parameter(name=["--project", "-p"])] = Path(),
+    json: bool = False,
+    misses: int = 20,
+) -> None:
     """Print a stored run again, measured against the golden set as it is now.
 
     Args:
