@@ -39,6 +39,7 @@ def columns_of(queries: Sequence[ListAndGrades]) -> Judged:
         nonrelevant=np.array(
             [sum(grade <= 0 for grade in made.grades.values()) for made in queries], np.int64
         ),
+        negative=np.array([sum(grade < 0 for grade in made.grades.values()) for made in queries], np.int64),
     )
 
 

@@ -78,6 +78,7 @@ class Columns:
         self.retrieved: Ints = judged.retrieved
         self._spread = spread
         self._nonrelevant = judged.nonrelevant
+        self._negative = judged.negative
         self._met = _checked(judged.found, self.n, "found")
         self._ideal = _checked(judged.ideal, self.n, "ideal")
         self._rows: dict[float | None, Rows] = {}
@@ -137,11 +138,17 @@ class Columns:
         return self._earned[rel, k]
 
     def nonrelevant(self, rel: float | None) -> Ints:
-        """Return how many judged items are not relevant at that threshold, retrieved or not."""
+        """Return how many items are judged not relevant at that threshold, retrieved or not.
+
+        Grades below 0 are left out: TREC's files mean "pooled, but not judged" by them.
+        """
         low = self._count(self._ideal, None) - self.total(rel)
+        seen = self._count(self._met.where(self._met.grade == 0), None)
         known = 0 if self._nonrelevant is None else self._nonrelevant
-        seen = self._count(self._met.where(self._met.grade <= 0), None)
-        return low + np.maximum(known, seen)
+        negative = self._count(self._met.where(self._met.grade < 0), None)
+        if self._negative is not None:
+            negative = np.maximum(negative, self._negative)
+        return low + np.maximum(known - negative, seen)
 
     @cached_property
     def labelled(self) -> Bools:

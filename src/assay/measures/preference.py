@@ -15,8 +15,8 @@ def bpref(ranked: Sequence[str], relevant: Relevant, *, rel: float | None = None
     """Return the share of preferences (relevant over judged non-relevant) that the list keeps.
 
     Each relevant item that was found earns 1 - min(n, R) / min(N, R): n judged non-relevant items above
-    it, N in all, R relevant. Unjudged items do not count. Range 0 to 1, higher is better. None when
-    nothing is relevant.
+    it, N in all, R relevant. Unjudged items do not count; a grade below 0 means, as in TREC's files,
+    pooled but not judged. Range 0 to 1, higher is better. None when nothing is relevant.
 
     Source: Buckley and Voorhees, SIGIR (2004), in the form of trec_eval.
 
@@ -26,11 +26,14 @@ def bpref(ranked: Sequence[str], relevant: Relevant, *, rel: float | None = None
     grades = grades_of(relevant)
     items = wanted(relevant, rel)
     least = 0.0 if rel is None else rel
-    worst = min(len(grades) - len(items), len(items))
+    judged = sum(grade >= 0 for grade in grades.values())
+    worst = min(judged - len(items), len(items))
     total = 0.0
     above = 0
     for _, grade in met(ranked, grades):
-        if not (grade > 0 and grade >= least):
+        if grade < 0:
+            continue
+        if grade == 0 or grade < least:
             above += 1
         elif above == 0:
             total += 1.0
@@ -45,7 +48,7 @@ def _bpref(columns: Columns, measure: Measure) -> Floats:
     relevant = (rows.grade > 0) & (rows.grade >= least)
     total = columns.total(measure.rel)
     worst = np.minimum(columns.nonrelevant(measure.rel), total)[rows.query]
-    above = np.minimum(rows.running(~relevant), total[rows.query])
+    above = np.minimum(rows.running(~relevant & ~(rows.grade < 0)), total[rows.query])
     terms = 1.0 - above / np.maximum(worst, 1)
     return ratio(columns.sum(rows, np.where(relevant, terms, 0.0)), total)
 

@@ -108,5 +108,8 @@ class Judged:
     """The best lists that the set allows (lost items left out); None: the same as ``ideal``."""
     nonrelevant: NDArray[np.int64] | None = None
     """Judged items with grade <= 0 in the set, a query; None: not known, taken as 0."""
+    negative: NDArray[np.int64] | None = None
+    """How many of them have a grade below 0, which bpref and infAP leave out (TREC writes -1 for pooled,
+    but not judged); None: only those that the lists met are known."""
     answered: NDArray[np.bool_] | None = None
     """Whether the run has the query at all (a missing one scores 0 and is listed); None: all are there."""
