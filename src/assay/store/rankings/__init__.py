@@ -1,0 +1,1 @@
+"""Runs and judgements in other people's forms: TREC, JSONL, JSON, CSV, Parquet, Arrow, frames, records."""

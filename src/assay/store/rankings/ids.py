@@ -1,0 +1,194 @@
+"""Columns of document ids: text where it came as text, whole numbers where the caller coded them.
+
+A column answers three questions without saying how it is stored: which rows may be equal (``keys``),
+which are (``same``), and how rows of equal score stand among each other (``places_down``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Keys: TypeAlias = NDArray[np.uint64]
+Positions: TypeAlias = NDArray[np.intp]
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+class Docs(Protocol):
+    """The document ids of some rows."""
+
+    def __len__(self) -> int: ...
+
+    def keys(self) -> Keys:
+        """Return 64 bits a row: equal ids have equal keys; unequal ones nearly never."""
+        ...
+
+    def take(self, rows: Positions) -> Docs:
+        """Return the column of the rows, in their order."""
+        ...
+
+    def cut(self, start: int, stop: int) -> Docs:
+        """Return the column of the rows from ``start`` up to, not including, ``stop``."""
+        ...
+
+    def like(self, other: Docs) -> Docs:
+        """Return the other column stored as this one is, so that keys and values can be compared."""
+        ...
+
+    def same(self, other: Docs) -> NDArray[np.bool_]:
+        """Return, row by row, whether two columns of one kind and length hold the same id."""
+        ...
+
+    def places_down(self, group: Positions) -> Positions:
+        """Return each row's place (from 0) in its group, ids down; groups stand together, ascending."""
+        ...
+
+    def texts(self) -> list[str]:
+        """Return the ids as text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListDocs:
+    """Ids as a Python list: for small files, where loading a table engine would cost more than the work."""
+
+    ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def keys(self) -> Keys:
+        return np.fromiter(map(hash, self.ids), np.int64, len(self.ids)).view(np.uint64)
+
+    def take(self, rows: Positions) -> ListDocs:
+        ids = self.ids
+        return ListDocs([ids[row] for row in rows.tolist()])
+
+    def cut(self, start: int, stop: int) -> ListDocs:
+        return ListDocs(self.ids[start:stop])
+
+    def like(self, other: Docs) -> ListDocs:
+        return other if isinstance(other, ListDocs) else ListDocs(other.texts())
+
+    def same(self, other: Docs) -> NDArray[np.bool_]:
+        pairs = zip(self.ids, other.texts(), strict=True)
+        return np.fromiter((mine == theirs for mine, theirs in pairs), np.bool_, len(self.ids))
+
+    def places_down(self, group: Positions) -> Positions:
+        # Python orders text by code point, which is the order of UTF-8 bytes.
+        by_id = sorted(range(len(self.ids)), key=self.ids.__getitem__, reverse=True)
+        return _places(np.array(by_id, np.intp), group)
+
+    def texts(self) -> list[str]:
+        return self.ids
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDocs:
+    """Ids as a column of a table."""
+
+    series: pl.Series
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def keys(self) -> Keys:
+        return self.series.hash(seed=0).to_numpy()
+
+    def take(self, rows: Positions) -> FrameDocs:
+        return FrameDocs(self.series.gather(rows))
+
+    def cut(self, start: int, stop: int) -> FrameDocs:
+        return FrameDocs(self.series[start:stop])
+
+    def like(self, other: Docs) -> FrameDocs:
+        if isinstance(other, FrameDocs):
+            return other
+        import polars as pl  # noqa: PLC0415 - this column is one of polars' already
+
+        return FrameDocs(pl.Series(other.texts(), dtype=pl.String))
+
+    def same(self, other: Docs) -> NDArray[np.bool_]:
+        return (self.series == self.like(other).series).to_numpy()
+
+    def places_down(self, group: Positions) -> Positions:
+        return _places(self.series.arg_sort(descending=True).to_numpy().astype(np.intp), group)
+
+    def texts(self) -> list[str]:
+        return self.series.to_list()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDocs:
+    """Ids that the caller has coded as whole numbers; a larger number is a later id."""
+
+    codes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def keys(self) -> Keys:
+        return scattered(self.codes)
+
+    def take(self, rows: Positions) -> CodeDocs:
+        return CodeDocs(self.codes[rows])
+
+    def cut(self, start: int, stop: int) -> CodeDocs:
+        return CodeDocs(self.codes[start:stop])
+
+    def like(self, other: Docs) -> CodeDocs:
+        if isinstance(other, CodeDocs):
+            return other
+        return CodeDocs(np.array([int(text) for text in other.texts()], np.int64))
+
+    def same(self, other: Docs) -> NDArray[np.bool_]:
+        return self.codes == self.like(other).codes
+
+    def places_down(self, group: Positions) -> Positions:
+        return _places(np.argsort(self.codes)[::-1], group)
+
+    def texts(self) -> list[str]:
+        return [str(code) for code in self.codes.tolist()]
+
+
+def joined(columns: Sequence[Docs]) -> Docs:
+    """Put columns one under the other; all become the kind of the first."""
+    first = columns[0]
+    if len(columns) == 1:
+        return first
+    if isinstance(first, FrameDocs):
+        import polars as pl  # noqa: PLC0415 - this column is one of polars' already
+
+        return FrameDocs(pl.concat([first.like(column).series for column in columns], rechunk=False))
+    if isinstance(first, CodeDocs):
+        return CodeDocs(np.concatenate([first.like(column).codes for column in columns]))
+    return ListDocs([text for column in columns for text in column.texts()])
+
+
+def scattered(numbers: NDArray[np.integer]) -> Keys:
+    """Spread whole numbers over 64 bits (splitmix64): one to one, and near numbers end far apart."""
+    bits = (numbers.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    bits ^= bits >> np.uint64(30)
+    bits *= _MIX[0]
+    bits ^= bits >> np.uint64(27)
+    bits *= _MIX[1]
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _places(order: Positions, group: Positions) -> Positions:
+    """Turn an order of all rows into places inside groups; groups stand together, ascending."""
+    order = order[np.argsort(group[order], kind="stable")]
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    places = np.empty(len(group), np.intp)
+    places[order] = np.arange(len(group)) - starts[group]
+    return places

@@ -1,0 +1,142 @@
+"""The one order of a ranked list: scores down in 64 bits, NaN last, ties by a declared rule.
+
+Lists that come in order are left alone; only those out of order are sorted, and ties are settled for
+the rows that are asked about, because a rank is a position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.store.rankings.batch import Batch
+from assay.store.rankings.ids import Positions
+
+Ties = Literal["trec", "given"]
+"""How equal scores stand: ``trec``, document id down by UTF-8 bytes; ``given``, as in the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where some rows of a batch stand in their lists."""
+
+    rank: NDArray[np.int64]
+    """From 1."""
+    first: NDArray[np.int64]
+    """The first rank that an order of the ties could give; equal to ``last`` where nothing ties."""
+    last: NDArray[np.int64]
+
+
+class Ordering:
+    """The order of every list of a batch.
+
+    Args:
+        batch: rows of whole queries.
+        ties: how equal scores stand.
+        single: compare scores as 32-bit numbers, as trec_eval up to version 9 did.
+    """
+
+    def __init__(self, batch: Batch, ties: Ties, *, single: bool = False) -> None:
+        self._batch = batch
+        self._ties: Ties = ties
+        self._starts = batch.starts
+        scores = batch.scores
+        if single and scores is not None:
+            with np.errstate(over="ignore"):
+                scores = scores.astype(np.float32)
+        self.nan = 0 if scores is None else int(np.isnan(scores).sum())
+        """Rows whose score is not a number; they stand last."""
+        self._order: Positions | None = None
+        self._sorted = scores
+        if scores is not None:
+            self._sort(scores)
+        self._equal = self._equal_to_previous()
+
+    def places(self, rows: Positions) -> Places:
+        """Return where some rows (by position in the batch) stand."""
+        at = rows if self._order is None else self._inverse()[rows]
+        start = self._starts[np.searchsorted(self._starts, at, "right") - 1]
+        rank = at - start + 1
+        if self._equal is None:
+            return Places(rank=rank, first=rank, last=rank)
+        heads = np.flatnonzero(~self._equal)
+        group = np.searchsorted(heads, at, "right") - 1
+        head, tail = heads[group], np.append(heads[1:], len(self._equal))[group]
+        tied = tail - head > 1
+        if self._ties == "trec" and tied.any():
+            rank[tied] = head[tied] - start[tied] + 1 + self._settle(head[tied], tail[tied], at[tied])
+        return Places(rank=rank, first=head - start + 1, last=tail - start)
+
+    def contradicted(self) -> NDArray[np.int64]:
+        """Return the stretches whose rank column says another order than their scores."""
+        ranks, scores = self._batch.ranks, self._sorted
+        if ranks is None or scores is None or not len(ranks):
+            return np.zeros(0, np.int64)
+        ranks = ranks if self._order is None else ranks[self._order]
+        wrong = (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
+        wrong[self._starts[1:] - 1] = False
+        return np.unique(np.searchsorted(self._starts, np.flatnonzero(wrong), "right") - 1)
+
+    def whole(self) -> Positions:
+        """Return the rows in order, list after list."""
+        rows = np.arange(len(self._batch), dtype=np.intp)
+        order = rows if self._order is None else self._order
+        if self._ties == "given" or self._equal is None:
+            return order
+        rank = self.places(rows).rank
+        out = np.empty_like(rows)
+        out[np.repeat(self._starts, self._batch.lengths) + rank - 1] = rows
+        return out
+
+    def _sort(self, scores: NDArray[np.floating]) -> None:
+        rises = scores[1:] > scores[:-1]
+        if self.nan:
+            rises |= np.isnan(scores[:-1]) & ~np.isnan(scores[1:])
+        rises[self._starts[1:] - 1] = False
+        if not rises.any():
+            return
+        stretch = np.unique(np.searchsorted(self._starts, np.flatnonzero(rises), "right") - 1)
+        lengths = self._batch.lengths[stretch]
+        rows = ranges(self._starts[stretch], lengths)
+        # numpy sorts NaN last, also when negated
+        inside = np.lexsort((-scores[rows], np.repeat(np.arange(len(stretch)), lengths)))
+        order = np.arange(len(scores), dtype=np.intp)
+        order[rows] = rows[inside]
+        self._order = order
+        self._sorted = scores[order]
+
+    def _equal_to_previous(self) -> NDArray[np.bool_] | None:
+        scores = self._sorted
+        if scores is None or not len(scores):
+            return None
+        equal = np.zeros(len(scores), np.bool_)
+        equal[1:] = scores[1:] == scores[:-1]
+        if self.nan:
+            equal[1:] |= np.isnan(scores[1:]) & np.isnan(scores[:-1])
+        equal[self._starts] = False
+        return equal if equal.any() else None
+
+    def _settle(self, head: Positions, tail: Positions, at: Positions) -> Positions:
+        """Return the place (from 0) of each tied row in its group, document ids down."""
+        groups, which = np.unique(head, return_inverse=True)
+        sizes = np.zeros(len(groups), np.int64)
+        sizes[which] = tail - head
+        members = ranges(groups, sizes)
+        rows = members if self._order is None else self._order[members]
+        places = self._batch.docs.take(rows).places_down(np.repeat(np.arange(len(groups)), sizes))
+        return places[(np.cumsum(sizes) - sizes)[which] + (at - head)]
+
+    def _inverse(self) -> Positions:
+        assert self._order is not None
+        inverse = np.empty_like(self._order)
+        inverse[self._order] = np.arange(len(inverse))
+        return inverse
+
+
+def ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Positions:
+    """Return start, start + 1, ... for each start, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
