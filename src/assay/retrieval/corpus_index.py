@@ -1,0 +1,187 @@
+"""The indexes over one sequence of chunks, each built when it is first needed, and kept by content."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model.documents import Chunk
+from assay.model.errors import Fault, InputError
+from assay.model.runs import ChunkTable, chunk_table
+from assay.retrieval.cache import Arrays, Cache, EntryWriter
+from assay.retrieval.models.protocols import Embedder, EmbedderSettings, State
+from assay.retrieval.settings import digest
+from assay.retrieval.stages.fulltext import Postings, weigh
+from assay.retrieval.terms import TermIndex, index_terms
+
+_EMBEDDED = 8192
+"""Chunks that are embedded at a time."""
+_STATE = "state-"
+
+
+class CorpusIndex:
+    """Chunks and what is built over them.
+
+    Args:
+        chunks: the corpus, with unique ids.
+        cache: where what is built is kept.
+
+    Raises:
+        InputError: two chunks have one id.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], cache: Cache) -> None:
+        self.chunks = chunks
+        self.cache = cache
+        self.built: dict[str, tuple[float, int]] = {}
+        """What was built or loaded -> milliseconds that building took, and bytes."""
+        if len({chunk.id for chunk in chunks}) < len(chunks):
+            raise InputError(_twice(chunks))
+
+    @cached_property
+    def table(self) -> ChunkTable:
+        """The chunks in columns."""
+        return chunk_table(self.chunks)
+
+    @cached_property
+    def digest(self) -> str:
+        """Content address of all ids and all that is searched."""
+        state = blake2b(digest_size=16)
+        for chunk in self.chunks:
+            state.update(f"{len(chunk.id)} {len(chunk.context)} {len(chunk.text)} ".encode())
+            state.update(f"{chunk.id}{chunk.context}{chunk.text}".encode("utf-8", "surrogatepass"))
+        return state.hexdigest()
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Place of each chunk among the sorted ids: what decides between equal scores."""
+        ids = self.table.ids
+        order = np.empty(len(ids), np.int64)
+        order[np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)] = np.arange(len(ids))
+        return order
+
+    def terms(self, *, stemming: bool, stop_words: bool) -> TermIndex:
+        """Return the terms of all chunks."""
+        key = digest(self.digest, stemming, stop_words)
+
+        def fill(writer: EntryWriter) -> None:
+            made = index_terms(self.chunks, stemming=stemming, stop_words=stop_words)
+            words = "\n".join(made.vocabulary).encode("utf-8", "surrogatepass")
+            writer.put("vocabulary", np.frombuffer(words, np.uint8))
+            writer.put("flat", made.flat)
+            writer.put("offsets", made.offsets)
+            writer.put("heads", made.heads)
+            writer.put("frequency", made.document_frequency)
+
+        def read() -> TermIndex:
+            stored = self._arrays("terms", key, fill)
+            text = stored["vocabulary"].tobytes().decode("utf-8", "surrogatepass")
+            return TermIndex(
+                vocabulary=tuple(text.split("\n")) if text else (),
+                flat=stored["flat"],
+                offsets=stored["offsets"],
+                heads=stored["heads"],
+                document_frequency=stored["frequency"],
+            )
+
+        return self.cache.remember("term-index", key, read)
+
+    def postings(
+        self, terms: TermIndex, *, stemming: bool, stop_words: bool, k1: float, b: float
+    ) -> Postings:
+        """Return the BM25 weights over an index of terms made with the same switches."""
+
+        def fill(writer: EntryWriter) -> None:
+            made = weigh(terms, k1=k1, b=b)
+            writer.put("starts", made.starts)
+            writer.put("chunks", made.chunks)
+            writer.put("weights", made.weights)
+
+        stored = self._arrays("postings", digest(self.digest, stemming, stop_words, k1, b), fill)
+        return Postings(
+            n_chunks=len(self.chunks),
+            starts=stored["starts"],
+            chunks=stored["chunks"],
+            weights=stored["weights"],
+        )
+
+    def vectors(
+        self, settings: EmbedderSettings, make: Callable[[], Embedder]
+    ) -> tuple[NDArray[np.float32], State]:
+        """Return one unit row a chunk, and what the embedder learnt of the corpus.
+
+        Args:
+            settings: the embedder's, for the key.
+            make: called only when the vectors are not there yet.
+        """
+
+        def fill(writer: EntryWriter) -> None:
+            embedder = make()
+            texts = _Searchable(self.chunks)
+            state = embedder.fit(texts)
+            rows = writer.create("vectors", (len(texts), embedder.dimensions), np.float32)
+            for start in range(0, len(texts), _EMBEDDED):
+                part = texts[start : start + _EMBEDDED]
+                rows[start : start + len(part)] = unit(embedder.embed_passages(part, state))
+            for name, values in state.items():
+                writer.put(_STATE + name, values)
+
+        stored = self._arrays("vectors", digest(self.digest, settings), fill)
+        state = {
+            name.removeprefix(_STATE): values for name, values in stored.items() if name.startswith(_STATE)
+        }
+        return stored["vectors"], state
+
+    def _arrays(self, kind: str, key: str, fill: Callable[[EntryWriter], None]) -> Arrays:
+        def timed(writer: EntryWriter) -> None:
+            started = time.perf_counter()
+            fill(writer)
+            writer.put("built_ms", np.array([(time.perf_counter() - started) * 1e3]))
+
+        stored = self.cache.arrays(kind, key, timed)
+        size = sum(values.nbytes for values in stored.values())
+        self.built[kind] = float(stored["built_ms"][0]), size
+        return stored
+
+
+class _Searchable(Sequence[str]):
+    """What is searched of each chunk, joined when it is asked for."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self.chunks = chunks
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:  # type: ignore[override] # slices are lists
+        if isinstance(at, slice):
+            return [chunk.searchable for chunk in self.chunks[at]]
+        return self.chunks[at].searchable
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows of length 1; rows of zeros stay.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]], np.float32)).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    wide = rows.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    return (wide / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
+def _twice(chunks: Sequence[Chunk]) -> list[Fault]:
+    seen: set[str] = set()
+    faults: list[Fault] = []
+    for chunk in chunks:
+        if chunk.id in seen:
+            faults.append(
+                Fault(where=chunk.id, what="two chunks have this id", fix="give each chunk an id of its own")
+            )
+        seen.add(chunk.id)
+    return faults
