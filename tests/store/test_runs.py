@@ -198,7 +198,7 @@ def test_changed_missing_and_half_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"stage-0\.parquet"):
         store.load(id_)
     assert store.list() == ()
-    assert store.damaged() == {id_: "stage-0.parquet is missing"}
+    assert store.damaged == {id_: "stage-0.parquet is missing"}
     assert store.save(small_run()) == id_
     assert store.load(id_).query_ids == ("q1", "q2")
 
@@ -210,7 +210,7 @@ def test_a_broken_manifest_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / id_ / "manifest.json").write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match=r"the run is damaged: manifest\.json"):
         store.load(id_)
-    assert list(store.damaged()) == [id_]
+    assert list(store.damaged) == [id_]
 
 
 def test_a_run_of_a_later_form_is_not_guessed_at(tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ class RunStore:
         ]
         return tuple(sorted(found, key=lambda run: (run.saved_at, run.id)))
 
+    @property
     def damaged(self) -> Mapping[str, str]:
         """Return the runs that cannot be listed, id -> why."""
         reasons = {name: self._damage_of(self.folder / name) for name in self._ids()}
