@@ -78,11 +78,9 @@ def _call(verb: str, rest: list[str]) -> int:
     module = import_module(f"assay.cli.{COMMANDS[verb].module}")
     app = getattr(module, "app", None)
     if app is None:
-        app = App(name=f"assay {verb}", default_command=module.command)
+        app = App(name=f"assay {verb}", default_command=module.command, version_flags=())
     try:
-        code = app(
-            rest, exit_on_error=False, print_error=False, result_action="return_value", version_flags=()
-        )
+        code = app(rest, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         sentence = " ".join(str(error).split())
         return _complain(f"assay {verb}: {sentence}\n  fix: assay {verb} --help lists the options")

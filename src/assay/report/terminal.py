@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +22,18 @@ def figure(value: float | None, *, digits: int = 3) -> str:
     ('0.667', '-')
     """
     return UNDEFINED if value is None else f"{value:.{digits}f}"
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Cut a line to so many characters, at a word where there is one.
+
+    >>> shortened("How long are logs kept?", 12)
+    'How long ...'
+    """
+    if len(text) <= most:
+        return text
+    head = text[: most - 4]
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head else head} ..."
 
 
 def print_summary(summary: Summary, console: Console, *, most_misses: int = 20) -> None:
@@ -89,7 +100,7 @@ def _stages(summary: Summary) -> RenderableType:
     table.add_column("lost here", justify="right")
     for stage in summary.stages:
         table.add_row(*_stage_row(stage, list(summary.by_kind)))
-    return Padding(table, (1, 0, 0, 0))
+    return Group(Text(""), table)
 
 
 def _stage_row(stage: StageSummary, kinds: Sequence[str]) -> list[str]:
@@ -124,10 +135,8 @@ def _beside(summary: Summary) -> Text:
 
 def _misses(summary: Summary, most: int) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    for _ in range(4):
+        table.add_column(no_wrap=True)
     for miss in summary.misses[:most]:
         table.add_row(*_miss_row(miss))
     labelled = summary.counts["scored"]
@@ -143,7 +152,7 @@ def _misses(summary: Summary, most: int) -> RenderableType:
 
 def _miss_row(miss: Miss) -> list[str]:
     part = f" ({len(miss.items)} of {miss.of})" if miss.of > 1 else ""
-    return [miss.query_id, f"{miss.lost_at}{part}", _best_rank(miss), miss.text]
+    return [miss.query_id, f"{miss.lost_at}{part}", _best_rank(miss), shortened(miss.text)]
 
 
 def _best_rank(miss: Miss) -> str:

@@ -1,0 +1,91 @@
+"""What stands beside the headline: recall within a token budget, and character-level scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.corpus import count_tokens
+from assay.matching import golden_lists, judge
+from assay.measures.batch import ceilings, score
+from assay.measures.budget import cut_lists, hits_within
+from assay.measures.spans import Spans, span_scores as score_spans
+from assay.measures.spec import parse_measures
+from assay.model.scores import Average, ScoreTable
+
+if TYPE_CHECKING:
+    from assay.flows.evaluate import Evaluation
+
+
+def budget_recall(evaluation: Evaluation) -> dict[int, Average]:
+    """Return the recall of evidence (anchor unit) within so many tokens of prompt.
+
+    The final list is filled into the prompt from the top, and stops at the first chunk that does not fit. Empty
+    where the text of the chunks is not known.
+    """
+    run, golden = evaluation.run, evaluation.prepared.golden
+    tokens = _chunk_tokens(evaluation)
+    if tokens is None:
+        return {}
+    lists = golden_lists(run.final, run, golden)
+    judged = judge(run.final, run, evaluation.relevance, golden, "anchor")
+    (recall,) = parse_measures([f"recall@{run.k}"])
+    best = ceilings(judged, [recall])[str(recall)]
+    result: dict[int, Average] = {}
+    for budget in evaluation.project.measure.budgets:
+        cut = cut_lists(judged, hits_within(lists.offsets, tokens[lists.chunks], budget))
+        table = ScoreTable(
+            query_ids=judged.query_ids, values=score(cut, [recall]), ceilings={str(recall): best}
+        )
+        result[budget] = table.average(str(recall))
+    return result
+
+
+def _chunk_tokens(evaluation: Evaluation) -> NDArray[np.int64] | None:
+    """Count the tokens of the chunks that the final list names; None where a text is not known."""
+    table, documents = evaluation.run.chunks, evaluation.prepared.corpus.by_id
+    tokens = np.zeros(len(table), np.int64)
+    for chunk in np.unique(evaluation.run.final.chunks).tolist():
+        text = table.texts[chunk]
+        if text is None:
+            document = documents.get(table.doc_ids[chunk])
+            if document is None or table.starts[chunk] < 0:
+                return None
+            text = document.text[table.starts[chunk] : table.ends[chunk]]
+        tokens[chunk] = count_tokens(text)
+    return tokens
+
+
+def span_scores(evaluation: Evaluation) -> dict[str, Average]:
+    """Return character-level recall, precision and IoU of the final list; empty where places are unknown."""
+    run, golden = evaluation.run, evaluation.prepared.golden
+    lists = golden_lists(run.final, run, golden)
+    if not len(lists.chunks) or (run.chunks.starts[lists.chunks] < 0).any():
+        return {}
+    codes: dict[str, int] = {}
+    anchors = [
+        (at, codes.setdefault(place.doc_id, len(codes)), place.start, place.end)
+        for at, query in enumerate(golden.queries)
+        for item in evaluation.relevance.by_query[query.id].places.values()
+        for place in item
+    ]
+    if not anchors:
+        return {}
+    doc_codes = np.array([codes.setdefault(doc, len(codes)) for doc in run.chunks.doc_ids], np.int64)
+    owner = np.repeat(np.arange(len(golden.queries), dtype=np.int64), np.diff(lists.offsets))
+    retrieved = Spans(
+        query=owner,
+        doc=doc_codes[lists.chunks],
+        start=run.chunks.starts[lists.chunks],
+        end=run.chunks.ends[lists.chunks],
+    )
+    columns = np.array(anchors, np.int64).T
+    wanted = Spans(query=columns[0], doc=columns[1], start=columns[2], end=columns[3])
+    scores = score_spans(retrieved, wanted, len(golden.queries))
+    ids = tuple(query.id for query in golden.queries)
+    table = ScoreTable(
+        query_ids=ids, values={"recall": scores.recall, "precision": scores.precision, "IoU": scores.iou}
+    )
+    return {name: table.average(name) for name in table.measures}

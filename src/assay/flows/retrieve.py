@@ -1,0 +1,128 @@
+"""The retriever of a project: the reference pipeline, or somebody's own.
+
+Rooms: retrieval (reference pipeline, cache), connectors (retrievers of others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from assay.flows.prepare import Prepared
+from assay.flows.project import FILE, Project
+from assay.model.golden import Query
+from assay.model.runs import Retrieved
+from assay.retrieval.cache import Cache
+from assay.retrieval.pipeline import Pipeline
+from assay.retrieval.settings import PipelineSettings, digest, read_pipeline
+
+Watch = Mapping[str, Collection[str]]
+Progress = Callable[[str, int, int], None]
+
+
+class Retriever(Protocol):
+    """Whatever answers queries with ranked lists."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """All that made it what it is, as plain JSON values; ``summary`` is a line for people."""
+        ...
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def whole_index(self) -> bool:
+        """Whether the chunks of its results are all that its index holds."""
+        ...
+
+    def retrieve(
+        self, queries: Sequence[Query], *, watch: Watch, progress: Progress | None = None
+    ) -> Retrieved: ...
+
+
+class ReferenceRetriever:
+    """The reference pipeline over a project's chunks."""
+
+    whole_index = True
+
+    def __init__(self, prepared: Prepared, settings: PipelineSettings, *, cache: Cache | None = None) -> None:
+        self.pipeline = Pipeline(settings, prepared.chunks, cache=cache or project_cache(prepared.project))
+        self.name = prepared.project.name
+        self.settings: Mapping[str, Any] = {
+            "summary": f"{_in_words(prepared)} -> {pipeline_in_words(settings)}",
+            "chunker": dict(prepared.chunker.describe()),
+            "pipeline": self.pipeline.describe(),
+        }
+        self.digest = digest(self.settings["chunker"], self.settings["pipeline"])
+
+    def retrieve(
+        self, queries: Sequence[Query], *, watch: Watch, progress: Progress | None = None
+    ) -> Retrieved:
+        """Run every query through the pipeline."""
+        if progress is not None:
+            progress("indexing", 0, 1)
+        self.pipeline.build()
+        if progress is not None:
+            progress("indexing", 1, 1)
+            progress("searching", 0, len(queries))
+        found = self.pipeline.run(queries, watch=watch)
+        if progress is not None:
+            progress("searching", len(queries), len(queries))
+        return found
+
+
+def make_retriever(prepared: Prepared) -> Retriever:
+    """Make the retriever that a project names.
+
+    Raises:
+        ConfigError: its settings are wrong; all faults are listed, and nothing has run.
+    """
+    project = prepared.project
+    if project.retriever is not None:
+        from assay.connectors.registry import connect  # noqa: PLC0415 - only for those who bring a retriever
+
+        return connect(project.retriever, k=project.k, folder=project.folder, where=f"{FILE} [retriever]")
+    return ReferenceRetriever(prepared, pipeline_settings(project))
+
+
+def pipeline_settings(project: Project) -> PipelineSettings:
+    """Read the settings of a project's reference pipeline."""
+    return read_pipeline({**project.pipeline, "k": project.k}, where=f"{FILE} [pipeline]")
+
+
+def project_cache(project: Project) -> Cache:
+    """Return the cache of a project's embeddings and indexes, under ``.assay/cache``."""
+    return Cache(project.home / "cache")
+
+
+def _in_words(prepared: Prepared) -> str:
+    about = prepared.chunker.describe()
+    settings = about.get("settings")
+    size = ""
+    if isinstance(settings, Mapping):
+        values: Mapping[str, object] = settings
+        size = next((f" {values[key]}" for key in ("max_chars", "size", "max_tokens") if key in values), "")
+        if values.get("context", "none") != "none":
+            size += f" with {values['context']}"
+    return f"{prepared.chunker.name}{size}"
+
+
+def pipeline_in_words(settings: PipelineSettings) -> str:
+    """Write a pipeline in one line.
+
+    >>> pipeline_in_words(PipelineSettings())
+    'hashing vectors + BM25 -> rrf, pool 50 -> lexical reranker -> mmr 0.9 -> 10'
+    """
+    lists = {"vector": f"{settings.embedder.name} vectors", "fulltext": "BM25"}
+    first = " + ".join(lists[name] for name in settings.lists)
+    steps = [first if settings.rewrite.name == "none" else f"{settings.rewrite.name} rewrite -> {first}"]
+    steps.append(f"{settings.fusion.name}, pool {settings.pool}")
+    if settings.reranker.name != "none":
+        steps.append(f"{settings.reranker.name} reranker")
+    if settings.balance is not None:
+        steps.append(f"mmr {settings.balance:g}")
+    return " -> ".join([*steps, str(settings.k)])
