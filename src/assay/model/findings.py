@@ -163,7 +163,7 @@ class Waterfall:
     recall: Fraction | None
     """Macro recall at the final cut, counted in items; None when there is no query."""
     parts: tuple[WaterfallPart, ...]
-    """In the order of the pipeline; places that this pipeline has not, and that lost nothing, are left out."""
+    """In the order of the pipeline; a place that lost nothing is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
