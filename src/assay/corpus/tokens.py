@@ -4,8 +4,8 @@ The counters, all offline (``characters`` is there as well):
 
 - ``words``: a token is a run of word characters, or one mark. Exact, and the same everywhere.
 - ``estimate``: about what a model's tokenizer would say, without its vocabulary: words in pieces of up to
-  eight letters, numbers and marks in threes, line ends in runs, ideographs and kana one by one. Within 12 % of
-  cl100k on English prose, papers and technical Markdown; up to 15 % off on German, Japanese and Korean pages.
+  eight letters, numbers and marks in threes, line ends in runs, ideographs and kana one by one. Within 12 %
+  of cl100k on English prose, papers and technical Markdown; up to 15 % off on German, Japanese and Korean.
 - ``cl100k``: the vocabulary of OpenAI's embedding models. Needs ``tiktoken`` and the vocabulary's file, which
   is looked for and never downloaded.
 """

@@ -83,10 +83,43 @@ def chunk_corpus(documents: Iterable[Document], chunker: Chunker) -> list[Chunk]
     return [chunk for document in documents for chunk in chunker.chunk(document)]
 
 
-def chunking_notices(chunks: Sequence[Chunk], chunker: Chunker) -> tuple[Notice, ...]:
-    """Return what is worth saying of a chunking: chunks that are longer than asked for."""
+def chunking_notices(
+    documents: Iterable[Document], chunks: Sequence[Chunk], chunker: Chunker
+) -> tuple[Notice, ...]:
+    """Return what is worth saying of a chunking: chunks longer than asked for, and text in no chunk.
+
+    Assay's own chunkers lose no text; some foreign ones drop headings or separators.
+    """
+    notices: list[Notice] = []
     long = tuple(chunk.id for chunk in chunks if chunker.oversize(chunk))
-    if not long:
-        return ()
-    text = f"{len(long)} chunk(s) are longer than the {chunker.name} chunker was asked for: {listed(long)}"
-    return (Notice(code="oversize-chunks", text=text, ids=long),)
+    if long:
+        text = (
+            f"{len(long)} chunk(s) are longer than the {chunker.name} chunker was asked for: {listed(long)}"
+        )
+        notices.append(Notice(code="oversize-chunks", text=text, ids=long))
+    spans: dict[str, list[Span]] = {}
+    for chunk in chunks:
+        spans.setdefault(chunk.doc_id, []).append((chunk.start, chunk.end))
+    lost = {document.id: lost_characters(document.text, spans.get(document.id, ())) for document in documents}
+    losing = tuple(doc_id for doc_id, count in lost.items() if count)
+    if losing:
+        text = (
+            f"{sum(lost.values())} visible characters of {len(losing)} document(s) are in no chunk of "
+            f"{chunker.name}: {listed(losing)}"
+        )
+        notices.append(Notice(code="lost-text", text=text, ids=losing))
+    return tuple(notices)
+
+
+def lost_characters(text: str, spans: Iterable[Span]) -> int:
+    """Return how many characters that are not white space are in none of the spans.
+
+    >>> lost_characters("one two three", [(0, 3), (8, 13)])
+    3
+    """
+    lost, reached = 0, 0
+    for start, end in (*sorted(spans), (len(text), len(text))):
+        if start > reached:
+            lost += sum(len(word) for word in text[reached:start].split())
+        reached = max(reached, end)
+    return lost

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.corpus.chunkers.characters import CharacterChunker
 from assay.corpus.chunkers.chunker import Chunker, SpanChunker
+from assay.corpus.chunkers.foreign import PACKAGES, make_foreign
 from assay.corpus.chunkers.markdown import MarkdownChunker
 from assay.corpus.chunkers.paragraphs import ParagraphChunker
 from assay.corpus.chunkers.recursive import RecursiveChunker
@@ -52,14 +53,12 @@ def make_chunker(
     {'context': 'none', 'size': 30, 'overlap': 6}
     """
     place = where or f"chunker {name}"
+    if ":" in name:
+        return make_foreign(name, settings or {}, where=place)
     kind = CHUNKERS.get(name)
     if kind is None:
         like = nearest(name, list(CHUNKERS))
-        raise ConfigError(
-            Fault(
-                where=place,
-                what=f"no chunker is called {name!r}",
-                fix=f"did you mean {like!r}?" if like else f"there are: {', '.join(CHUNKERS)}",
-            )
-        )
+        there = ", ".join((*CHUNKERS, *(f"{package}:..." for package in PACKAGES)))
+        fix = f"did you mean {like!r}?" if like else f"there are: {there}"
+        raise ConfigError(Fault(where=place, what=f"no chunker is called {name!r}", fix=fix))
     return kind(read_settings(kind.settings_type, settings or {}, where=place))
