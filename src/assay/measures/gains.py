@@ -36,7 +36,7 @@ def gain_of(grade: float, gain: Gain = "linear") -> float:
     check_gain(gain)
     if grade <= 0:
         return 0.0
-    return float(grade) if gain == "linear" else _power_of_two(float(grade)) - 1.0
+    return float(grade) if gain == "linear" else _exponential(float(grade))
 
 
 def gains_of(grades: Floats, gain: Gain) -> Floats:
@@ -89,10 +89,11 @@ def check_gain(gain: str) -> None:
         raise InputError(f"gain must be linear or exp, not {gain!r}")
 
 
-def _power_of_two(grade: float) -> float:
+def _exponential(grade: float) -> float:
     if grade > _LARGEST_EXPONENT:
         raise InputError(
             f"grade {grade:g} is too large for the exponential gain 2^g - 1",
             fix="use the linear gain, or grades on a scale of a few steps",
         )
-    return 2.0**grade
+    # the tangent at 0 is below the curve; it keeps the gain of the smallest grades from rounding to 0
+    return max(2.0**grade - 1.0, grade * math.log(2.0))
