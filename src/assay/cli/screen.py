@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 LEAST_WIDTH = 100
 """Tables are laid out for at least this many columns when the output is not a terminal."""
@@ -33,7 +33,7 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, transient=True) as bars:
-        tasks = {}
+        tasks: dict[str, TaskID] = {}
 
         def tell(what: str, done: int, of: int) -> None:
             if what not in tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,11 @@ from assay.corpus import count_tokens
 from assay.matching import golden_lists, judge
 from assay.measures.batch import ceilings, score
 from assay.measures.budget import cut_lists, hits_within
-from assay.measures.spans import Spans, span_scores as score_spans
+from assay.measures.spans import Spans
+from assay.measures.spans import span_scores as score_spans
 from assay.measures.spec import parse_measures
+from assay.model.documents import Document
+from assay.model.runs import ChunkTable
 from assay.model.scores import Average, ScoreTable
 
 if TYPE_CHECKING:
@@ -22,8 +26,8 @@ if TYPE_CHECKING:
 def budget_recall(evaluation: Evaluation) -> dict[int, Average]:
     """Return the recall of evidence (anchor unit) within so many tokens of prompt.
 
-    The final list is filled into the prompt from the top, and stops at the first chunk that does not fit. Empty
-    where the text of the chunks is not known.
+    The final list is filled into the prompt from the top, and stops at the first chunk that does not fit.
+    Empty where the text of the chunks is not known.
     """
     run, golden = evaluation.run, evaluation.prepared.golden
     tokens = _chunk_tokens(evaluation)
@@ -48,14 +52,20 @@ def _chunk_tokens(evaluation: Evaluation) -> NDArray[np.int64] | None:
     table, documents = evaluation.run.chunks, evaluation.prepared.corpus.by_id
     tokens = np.zeros(len(table), np.int64)
     for chunk in np.unique(evaluation.run.final.chunks).tolist():
-        text = table.texts[chunk]
+        text = _text_of(table, int(chunk), documents)
         if text is None:
-            document = documents.get(table.doc_ids[chunk])
-            if document is None or table.starts[chunk] < 0:
-                return None
-            text = document.text[table.starts[chunk] : table.ends[chunk]]
+            return None
         tokens[chunk] = count_tokens(text)
     return tokens
+
+
+def _text_of(table: ChunkTable, chunk: int, documents: Mapping[str, Document]) -> str | None:
+    if table.texts[chunk] is not None:
+        return table.texts[chunk]
+    document = documents.get(table.doc_ids[chunk])
+    if document is None or table.starts[chunk] < 0:
+        return None
+    return document.text[int(table.starts[chunk]) : int(table.ends[chunk])]
 
 
 def span_scores(evaluation: Evaluation) -> dict[str, Average]:

@@ -60,7 +60,7 @@ def prepare(project: Project) -> Prepared:
         lines=golden.lines,
         chunker=chunker,
         chunks=chunks,
-        notices=(*golden.notices, *corpus.notices, *chunking_notices(chunks, chunker)),
+        notices=(*golden.notices, *corpus.notices, *chunking_notices(corpus.documents, chunks, chunker)),
     )
 
 

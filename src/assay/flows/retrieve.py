@@ -6,7 +6,7 @@ Rooms: retrieval (reference pipeline, cache), connectors (retrievers of others).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from assay.flows.prepare import Prepared
 from assay.flows.project import FILE, Project
@@ -104,7 +104,7 @@ def _in_words(prepared: Prepared) -> str:
     settings = about.get("settings")
     size = ""
     if isinstance(settings, Mapping):
-        values: Mapping[str, object] = settings
+        values = cast("Mapping[str, object]", settings)
         size = next((f" {values[key]}" for key in ("max_chars", "size", "max_tokens") if key in values), "")
         if values.get("context", "none") != "none":
             size += f" with {values['context']}"
