@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assay.model.letters import is_word_edge
 from assay.model.text import NormalText, normalise
@@ -29,6 +30,7 @@ class Phrase:
     """
 
 
+@lru_cache(maxsize=1 << 16)
 def phrase(quote: str) -> Phrase:
     """Return a quote made ready to be looked for.
 
@@ -69,9 +71,9 @@ def find(quote: str | Phrase, source: NormalText, *, whole_words: bool = True) -
         spans = [
             source.to_source(start, end)
             for start, end in _places(reading, source)
-            if not source.splits_sign(start)
+            if (not whole_words or (is_word_edge(source.text, start) and is_word_edge(source.text, end)))
+            and not source.splits_sign(start)
             and not source.splits_sign(end)
-            and (not whole_words or (is_word_edge(source.text, start) and is_word_edge(source.text, end)))
         ]
         if spans:
             return spans
