@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.model.notices import Notice
+from assay.model.runs import Hit
 
 Method = Literal["bca", "percentile", "constant", "wilson", "exact"]
 Verdict = Literal[
@@ -89,6 +90,20 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """One query that moved, with what both runs returned for it."""
+
+    query_id: str
+    text: str
+    kind: str
+    base: tuple[Hit, ...]
+    """The first hits of the base run, best first."""
+    candidate: tuple[Hit, ...]
+    relevant: frozenset[str]
+    """The chunks, of either run, that are right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A candidate run against a base run."""
 
@@ -109,6 +124,8 @@ class Comparison:
     draws: int = 10_000
     tests: int = 0
     """How many tests Holm's correction was made over."""
+    lists: tuple[SideBySide, ...] = ()
+    """The queries that moved most, with both lists; empty where only scores were compared."""
     notices: tuple[Notice, ...] = ()
 
     @property
