@@ -41,17 +41,29 @@ def _with_cut(name: str, k: int) -> str:
     return f"{name}@{k}"
 
 
-def stage_measures(evaluation: Evaluation, stage: StageTable) -> Mapping[int, tuple[Measure, ...]]:
-    """Return the measures of a stage by the k of the queries that they are for.
+Columns = Mapping[str, Mapping[int, Measure]]
+"""Column -> the k of a query -> the measure that it gets in that column."""
 
-    The final stage gets all of the project's measures, an earlier one recall at the cut and at its own depth.
+
+def stage_measures(evaluation: Evaluation, stage: StageTable) -> Columns:
+    """Return the measures of a stage: all of the project's for the final one, else recall.
+
+    An earlier stage has recall at the cut and at its own depth.
     """
-    project, run = evaluation.project, evaluation.run
-    ks = sorted({run.k, *evaluation.cuts.values()})
-    if stage is run.final:
-        return {k: headline_measures(project.measure.names, k) for k in ks}
-    depth = stage_depth(evaluation, stage)
-    return {k: parse_measures([f"recall@{k}", f"recall@{depth}"]) for k in ks}
+    if stage is evaluation.run.final:
+        return cut_columns(evaluation, evaluation.project.measure.names)
+    return cut_columns(evaluation, ["recall", f"recall@{stage_depth(evaluation, stage)}"])
+
+
+def cut_columns(evaluation: Evaluation, names: Sequence[str]) -> Columns:
+    """Name the columns by the run's k, and give each the measure at every k that some kind has."""
+    base = evaluation.run.k
+    ks = sorted({base, *evaluation.cuts.values()})
+    columns: dict[str, dict[int, Measure]] = {}
+    for name in names:
+        (column,) = headline_measures([name], base)
+        columns.setdefault(str(column), {k: headline_measures([name], k)[0] for k in ks})
+    return columns
 
 
 def stage_depth(evaluation: Evaluation, stage: StageTable) -> int:
@@ -66,7 +78,7 @@ def stage_depth(evaluation: Evaluation, stage: StageTable) -> int:
 def score_stage(
     evaluation: Evaluation,
     stage: StageTable,
-    measures: Mapping[int, Sequence[Measure]],
+    columns: Columns,
     *,
     unit: Unit | None = None,
 ) -> ScoreTable:
@@ -79,10 +91,11 @@ def score_stage(
     judged = judge(
         stage, evaluation.run, evaluation.relevance, golden, unit or evaluation.project.measure.unit
     )
-    values = _by_cut(evaluation, {k: score(judged, list(some)) for k, some in measures.items()}, measures)
-    best = _by_cut(evaluation, {k: ceilings(judged, list(some)) for k, some in measures.items()}, measures)
+    every = list(dict.fromkeys(measure for by_k in columns.values() for measure in by_k.values()))
+    values = _by_cut(evaluation, score(judged, every), columns)
+    best = _by_cut(evaluation, ceilings(judged, every), columns)
     relevance = evaluation.relevance.by_query
-    columns = sorted({column for query in golden.queries for column in query.meta})
+    meta = sorted({name for query in golden.queries for name in query.meta})
     return ScoreTable(
         query_ids=judged.query_ids,
         values=values,
@@ -90,7 +103,7 @@ def score_stage(
         groups={
             "kind": tuple(query.kind for query in golden.queries),
             "split": tuple(query.split for query in golden.queries),
-            **{column: tuple(query.meta.get(column) for query in golden.queries) for column in columns},
+            **{name: tuple(query.meta.get(name) for query in golden.queries) for name in meta},
         },
         unwinnable=np.array(
             [
@@ -101,17 +114,12 @@ def score_stage(
     )
 
 
-def _by_cut(
-    evaluation: Evaluation,
-    by_k: Mapping[int, Mapping[str, Floats]],
-    measures: Mapping[int, Sequence[Measure]],
-) -> dict[str, Floats]:
+def _by_cut(evaluation: Evaluation, scores: Mapping[str, Floats], columns: Columns) -> dict[str, Floats]:
     base = evaluation.run.k
-    result = {name: np.array(column) for name, column in by_k[base].items()}
-    names = [str(measure) for measure in measures[base]]
+    result = {column: np.array(scores[str(by_k[base])]) for column, by_k in columns.items()}
     for place, query in enumerate(evaluation.prepared.golden.queries):
         k = evaluation.cuts.get(query.id, base)
         if k != base:
-            for name, other in zip(names, measures[k], strict=True):
-                result[name][place] = by_k[k][str(other)][place]
+            for column, by_k in columns.items():
+                result[column][place] = scores[str(by_k[k])][place]
     return result

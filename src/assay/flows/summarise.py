@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.diagnosis.losses import by_query
 from assay.flows.beside import budget_recall, span_scores
-from assay.flows.scoring import headline_measures, score_stage, stage_depth, stage_measures
+from assay.flows.scoring import cut_columns, score_stage, stage_depth, stage_measures
 from assay.model.findings import ItemLoss
 from assay.model.golden import Query
 from assay.model.relevance import Unit
@@ -99,8 +99,7 @@ def _stage_summary(
     depth = k if final else stage_depth(evaluation, stage)
     table = evaluation.tables[stage.name]
     if final and f"recall@{k}" not in table.values:
-        ks = sorted({k, *evaluation.cuts.values()})
-        table = score_stage(evaluation, stage, {one: headline_measures(["recall"], one) for one in ks})
+        table = score_stage(evaluation, stage, cut_columns(evaluation, ["recall"]))
     masks: dict[str, Mask | None] = {ALL: None, **kinds}
     return StageSummary(
         name=stage.name,

@@ -47,7 +47,8 @@ def summary_values(summary: Summary) -> dict[str, Any]:
         "unwinnable": dict(summary.unwinnable),
         "failed": dict(summary.failed),
         "digests": dict(summary.digests),
-        "pipeline": dict(summary.pipeline),
+        # In one order, whether the run was just made or read back from its manifest.
+        "pipeline": msgspec.json.decode(msgspec.json.encode(summary.pipeline, order="sorted")),
         "seed": summary.seed,
         "notices": [msgspec.to_builtins(notice) for notice in summary.notices],
     }

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.flows.project import load_project
+from assay.model.errors import ConfigError
+from small_project import make_project
+
+
+def faults_of(folder: Path, settings: str) -> str:
+    make_project(folder, settings=settings)
+    with pytest.raises(ConfigError) as caught:
+        load_project(folder)
+    return str(caught.value)
+
+
+def test_every_fault_of_the_file_comes_at_once_with_the_nearest_name(tmp_path: Path):
+    told = faults_of(tmp_path, "nmae = 'x'\nk = 'ten'\n[corpsu]\npath = 'docs'\n")
+    assert "assay.toml nmae: there is no such setting\n  fix: did you mean 'name'?" in told
+    assert "assay.toml k: should be int, not 'ten'" in told
+    assert "assay.toml corpsu: there is no such setting\n  fix: did you mean 'corpus'?" in told
+
+
+def test_unknown_keys_inside_a_table_are_errors(tmp_path: Path):
+    told = faults_of(tmp_path, "[corpus]\npaht = 'docs'\n[golden]\nkind = []\n")
+    assert "assay.toml [corpus] paht: there is no such setting\n  fix: did you mean 'path'?" in told
+    assert "assay.toml [corpus]: 'path' is missing" in told
+    assert "assay.toml [golden] kind: there is no such setting\n  fix: did you mean 'kinds'?" in told
+
+
+def test_a_missing_file_names_the_command_that_writes_one(tmp_path: Path):
+    with pytest.raises(ConfigError, match="assay init FOLDER writes one"):
+        load_project(tmp_path)
+
+
+def test_a_broken_file_says_where(tmp_path: Path):
+    assert "this is not TOML" in faults_of(tmp_path, "k = = 3")
+
+
+def test_k_below_1_is_refused(tmp_path: Path):
+    assert "assay.toml k: should be at least 1, not 0" in faults_of(
+        tmp_path, "k = 0\n[corpus]\npath = 'docs'\n"
+    )
+
+
+def test_k_inside_the_pipeline_is_sent_to_the_top(tmp_path: Path):
+    assert "k = 5 as a line of its own" in faults_of(tmp_path, "[corpus]\npath = 'docs'\n[pipeline]\nk = 5\n")
+
+
+def test_one_knob_can_be_turned(tmp_path: Path):
+    project = load_project(make_project(tmp_path))
+    turned = project.with_settings({"chunker.max_chars": 40, "pipeline.reranker.top_n": 3, "k": 1})
+    assert (turned.chunker["max_chars"], turned.pipeline["reranker"], turned.k) == (40, {"top_n": 3}, 1)
+    assert project.chunker["max_chars"] == 80
+
+
+def test_turning_a_knob_of_a_short_form_keeps_its_name(tmp_path: Path):
+    project = load_project(make_project(tmp_path)).with_settings({"pipeline.reranker": "lexical"})
+    assert project.with_settings({"pipeline.reranker.top_n": 3}).pipeline["reranker"] == {
+        "name": "lexical",
+        "top_n": 3,
+    }
