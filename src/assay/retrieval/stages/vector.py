@@ -20,8 +20,8 @@ from assay.retrieval.stages.lists import Lists, Watch, offsets_of
 
 QUERY_BLOCK = 512
 CHUNK_BLOCK = 4096
-_RESCORED = 16384
-"""Pairs that are scored in 64-bit at a time."""
+_RESCORED = 1 << 17
+"""Products that are made in 64-bit at a time: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +126,9 @@ def exact(
     The products of 32-bit values are exact in 64-bit; each row is summed on its own (numpy's pairwise sum).
     """
     scores = np.empty(len(query))
-    for start in range(0, len(query), _RESCORED):
-        rows = slice(start, start + _RESCORED)
+    step = max(1, _RESCORED // max(queries.shape[1], 1))
+    for start in range(0, len(query), step):
+        rows = slice(start, start + step)
         scores[rows] = np.multiply(queries[query[rows]], vectors[chunk[rows]], dtype=np.float64).sum(axis=1)
     return scores + 0.0  # -0.0 becomes 0.0
 
