@@ -93,9 +93,7 @@ def chunking_notices(
     notices: list[Notice] = []
     long = tuple(chunk.id for chunk in chunks if chunker.oversize(chunk))
     if long:
-        text = (
-            f"{len(long)} chunk(s) are longer than the {chunker.name} chunker was asked for: {listed(long)}"
-        )
+        text = f"{len(long)} chunk(s) are longer than {chunker.name} was asked for: {listed(long)}"
         notices.append(Notice(code="oversize-chunks", text=text, ids=long))
     spans: dict[str, list[Span]] = {}
     for chunk in chunks:

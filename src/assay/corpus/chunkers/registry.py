@@ -8,7 +8,6 @@ from typing import Any
 
 from assay.corpus.chunkers.characters import CharacterChunker
 from assay.corpus.chunkers.chunker import Chunker, SpanChunker
-from assay.corpus.chunkers.foreign import PACKAGES, make_foreign
 from assay.corpus.chunkers.markdown import MarkdownChunker
 from assay.corpus.chunkers.paragraphs import ParagraphChunker
 from assay.corpus.chunkers.recursive import RecursiveChunker
@@ -53,12 +52,14 @@ def make_chunker(
     {'context': 'none', 'size': 30, 'overlap': 6}
     """
     place = where or f"chunker {name}"
+    kind = CHUNKERS.get(name)
+    if kind is not None:
+        return kind(read_settings(kind.settings_type, settings or {}, where=place))
+    from assay.corpus.chunkers.foreign import PACKAGES, make_foreign  # noqa: PLC0415 - slow, seldom used
+
     if ":" in name:
         return make_foreign(name, settings or {}, where=place)
-    kind = CHUNKERS.get(name)
-    if kind is None:
-        like = nearest(name, list(CHUNKERS))
-        there = ", ".join((*CHUNKERS, *(f"{package}:..." for package in PACKAGES)))
-        fix = f"did you mean {like!r}?" if like else f"there are: {there}"
-        raise ConfigError(Fault(where=place, what=f"no chunker is called {name!r}", fix=fix))
-    return kind(read_settings(kind.settings_type, settings or {}, where=place))
+    like = nearest(name, list(CHUNKERS))
+    there = ", ".join((*CHUNKERS, *(f"{package}:..." for package in PACKAGES)))
+    fix = f"did you mean {like!r}?" if like else f"there are: {there}"
+    raise ConfigError(Fault(where=place, what=f"no chunker is called {name!r}", fix=fix))

@@ -35,7 +35,8 @@ class ChunkerSettings:
 
     def plain(self) -> dict[str, object]:
         """Return the settings as plain JSON values, for digests and manifests."""
-        return {one.name: _as_json(getattr(self, one.name)) for one in fields(self)}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return msgspec.json.decode(msgspec.json.encode(values), type=dict[str, object])
 
 
 SettingsT = TypeVar("SettingsT", bound=ChunkerSettings)
@@ -84,7 +85,3 @@ def read_settings(kind: type[SettingsT], values: Mapping[str, object], *, where:
     if faults:
         raise ConfigError(faults)
     return settings
-
-
-def _as_json(value: object) -> object:
-    return msgspec.to_builtins(value)
