@@ -223,7 +223,7 @@ def test_a_lenient_reading_says_what_it_left_out() -> None:
     loaded = parse_golden(text, where="golden.jsonl", lenient=True)
     assert [query.id for query in loaded.golden.queries] == ["q1", "q3"]
     assert loaded.skipped == (2,)
-    assert "1 faulty lines left out (2), 2 loaded" in loaded.notices[0].text
+    assert "1 faulty line left out (2), 2 loaded" in loaded.notices[0].text
 
 
 def test_the_line_of_each_query_is_known_past_blank_lines(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_line_separator_inside_a_string_ends_no_line() -> None:
 def test_a_query_with_nothing_relevant_is_allowed_and_said() -> None:
     texts = notices_of(line(id="q1"), line(id="q2", answerable=False))
     assert texts == {
-        "unlabelled": "1 queries have no anchor and no label: they have no value and leave the mean: q1"
+        "unlabelled": "1 query has no anchor and no label, so no value, and no part in the mean: q1"
     }
 
 

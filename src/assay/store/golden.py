@@ -201,17 +201,19 @@ def _remarks(golden: GoldenSet) -> Iterable[Notice]:
         if grade < 0
     ]
     if negative:
-        grades = "grade" if len(negative) == 1 else "grades"
-        yield _notice("negative-grades", f"{len(negative)} negative {grades} treated as 0", negative)
+        many = _many(len(negative), "negative grade", "negative grades")
+        yield _notice("negative-grades", f"{many} treated as 0", negative)
     unlabelled = [
         query.id for query in golden.queries if query.answerable and not query.anchors and not query.labels
     ]
     if unlabelled:
-        text = f"{len(unlabelled)} queries have no anchor and no label: they have no value and leave the mean"
+        many = _many(len(unlabelled), "query has", "queries have")
+        text = f"{many} no anchor and no label, so no value, and no part in the mean"
         yield _notice("unlabelled", text, unlabelled)
     wordless = [query.id for query in golden.queries if not query.text.strip()]
     if wordless:
-        yield _notice("no-text", f"{len(wordless)} queries have labels and no text", wordless)
+        many = _many(len(wordless), "query has", "queries have")
+        yield _notice("no-text", f"{many} labels and no text", wordless)
     if golden.kinds:
         for kind in golden.all_kinds[len(dict.fromkeys(golden.kinds)) :]:
             near = nearest(kind, golden.kinds)
@@ -224,10 +226,14 @@ def _skipped(reading: _Reading, where: str) -> Iterable[Notice]:
     if reading.broken:
         lines = [str(number) for number in sorted(reading.broken)]
         text = (
-            f"{where}: {len(lines)} faulty lines left out ({listed(lines)}), "
+            f"{where}: {_many(len(lines), 'faulty line', 'faulty lines')} left out ({listed(lines)}), "
             f"{len(reading.queries)} loaded: every mean is over the loaded ones only"
         )
         yield Notice(code="skipped-lines", text=text, ids=tuple(lines))
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
 
 
 def _notice(code: str, text: str, ids: Sequence[str]) -> Notice:

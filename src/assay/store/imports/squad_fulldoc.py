@@ -42,8 +42,7 @@ def _detect(path: Path) -> bool:
 
 def _parse(path: Path, options: Options) -> Imported:
     documents = tuple(
-        Document(id=file.name, text=read_text(file), title=file.stem.replace("_", " "))
-        for file in sorted((path / "docs").glob("*.txt"))
+        Document(id=file.name, text=read_text(file)) for file in sorted((path / "docs").glob("*.txt"))
     )
     pins = Pins({document.id: document for document in documents})
     sentences = options["anchors"] == "sentence"
