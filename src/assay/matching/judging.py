@@ -170,7 +170,7 @@ class _DocumentItems(_Items):
         self.lists(ideal, best, grades.values())
 
     def keys(self) -> NDArray[np.int64]:
-        code = self._code
+        code = {name: at for name, at in self._code.items() if name}  # two absent names are no match
         return np.fromiter(
             (code.get(identity(name), -1) for name in self.chunks.doc_ids), np.int64, len(self.chunks)
         )

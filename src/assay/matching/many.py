@@ -83,7 +83,8 @@ def _prints(bones: NDArray[np.uint32], longest: int) -> dict[int, Prints]:
     length, power = 1, _BASE
     while length <= min(longest, len(bones)):
         result[length] = prints
-        prints = prints[: len(prints) - length] * power + prints[length:]
+        count = max(0, len(prints) - length)
+        prints = prints[:count] * power + prints[length : length + count]
         power = np.uint64(int(power) * int(power) & 0xFFFFFFFFFFFFFFFF)
         length *= 2
     return result

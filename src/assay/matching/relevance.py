@@ -262,6 +262,10 @@ class _Matcher:
                 f"document counts as relevant, so read the document unit: {listed(queries)}"
             )
             notices.append(Notice(code="document-labels", text=text, ids=tuple(queries)))
+        nameless = [name for name, doc in zip(self.chunks.ids, self.chunks.doc_ids, strict=True) if not doc]
+        if nameless:
+            text = f"{len(nameless)} chunks name no document, and match none: {listed(nameless)}"
+            notices.append(Notice(code="no-document", text=text, ids=tuple(nameless)))
         if not self.whole_index and len(self.sources) and any(query.anchors for query in golden.queries):
             text = (
                 "the index is known only by what was returned: in the chunk unit relevant chunks that were "

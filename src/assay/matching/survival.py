@@ -61,9 +61,7 @@ def label_survival(relevance: Relevance, chunks: ChunkTable) -> Survival:
         for query in relevance.queries
         for item_id, places in query.places.items()
     )
-    count = {
-        fate: sum(one.fate == fate for one in fates) for fate in ("whole", "duplicated", "split", "lost")
-    }
+    count = Counter(one.fate for one in fates)
     return Survival(
         anchors=len(fates),
         whole=count["whole"] + count["duplicated"],
