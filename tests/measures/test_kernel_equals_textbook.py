@@ -28,7 +28,7 @@ def test_every_family_is_among_the_spellings_held_against_the_textbook():
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @given(queries=st.lists(lists_and_grades(), max_size=6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_kernel_equals_the_textbook_to_the_bit(spelling: str, queries: list[ListAndGrades]):
     measure = parse_measure(spelling)
     batch = score(columns_of(queries), [measure])[spelling]
