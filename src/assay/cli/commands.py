@@ -31,6 +31,9 @@ COMMANDS: dict[str, Command] = {
     "explain": Command(
         "explain", "one query: its anchors, its ranks at every stage, its arithmetic", MEASURE
     ),
+    "compare": Command(
+        "compare", "runs side by side: what changed, whether it is proven, what moved", MEASURE
+    ),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
 }
 """Verb -> command, in the order of display."""

@@ -15,21 +15,26 @@ from assay.model.comparison import Comparison, Difference, Matrix, Moved, SideBy
 from assay.model.runs import Hit
 from assay.report.words import ends, number, signed
 
+_SHORT = {
+    "not enough queries": "too few to tell",
+    "no difference seen": "same",
+    "nothing to compare": "nothing",
+}
 _STYLES = {"better": "green", "worse": "red", "not enough queries": "yellow"}
 
 
 def print_comparison(comparison: Comparison, console: Console, *, most_moved: int = 10) -> None:
     """Print a comparison: the sentence of each measure, the table by group, the queries that moved."""
-    console.print(render_comparison(comparison, most_moved=most_moved))
+    console.print(Text(f"{comparison.base} -> {comparison.candidate}", style="bold"))
+    for row in comparison.rows:
+        if row.group is None:
+            # Sentences are for pasting: the terminal may wrap them, no line end is put in.
+            console.print(Text(row.sentence), soft_wrap=True)
+    console.print(_below(comparison, most_moved))
 
 
-def render_comparison(comparison: Comparison, *, most_moved: int = 10) -> RenderableType:
-    """Return the page as one renderable."""
-    head = Text()
-    head.append(f"{comparison.base} -> {comparison.candidate}", style="bold")
-    parts: list[RenderableType] = [head]
-    parts += [Text(row.sentence) for row in comparison.rows if row.group is None]
-    parts += [Text(), _rows(comparison)]
+def _below(comparison: Comparison, most_moved: int) -> RenderableType:
+    parts: list[RenderableType] = [Text(), _rows(comparison)]
     if comparison.lists:
         parts += [part for query in comparison.lists[:most_moved] for part in _lists(query)]
     else:
@@ -49,11 +54,6 @@ def render_comparison(comparison: Comparison, *, most_moved: int = 10) -> Render
 
 def print_matrix(matrix: Matrix, console: Console) -> None:
     """Print several runs: one table a measure, with means and differences."""
-    console.print(render_matrix(matrix))
-
-
-def render_matrix(matrix: Matrix) -> RenderableType:
-    """Return the page as one renderable."""
     parts: list[RenderableType] = []
     for measure, means in matrix.means.items():
         table = _table([measure, "mean"], [f"-> {name}" for name in matrix.names[1:]])
@@ -63,7 +63,7 @@ def render_matrix(matrix: Matrix) -> RenderableType:
         parts += [table, Text()]
     parts += [Text(f"note: {notice.text}", style="yellow") for notice in matrix.notices]
     text = f"over {matrix.n} queries; * proven after Holm's correction over all pairs, seed {matrix.seed}"
-    return Group(*parts, Text(text, style="dim"))
+    console.print(Group(*parts, Text(text, style="dim")))
 
 
 def comparison_json(comparison: Comparison) -> str:
@@ -115,20 +115,20 @@ def _json(values: dict[str, Any]) -> str:
 
 
 def _rows(comparison: Comparison) -> Table:
-    table = _table(
-        ["measure", comparison.by or ""],
-        ["n", "base", "candidate", "difference", "interval", "p", "p Holm", "+ / - / ="],
-    )
+    heads = ["n", "base", "cand.", "differ.", "interval", "p", "Holm", "+ / - / ="]
+    table = _table([comparison.by or "measure"], heads)
     table.add_column("verdict")
     for row in comparison.rows:
-        table.add_row(*_row(row), Text(row.verdict, style=_STYLES.get(row.verdict, "")))
+        head = Text(row.measure, style="bold") if row.group is None else Text(f"  {row.group}")
+        verdict = Text(_SHORT.get(row.verdict, row.verdict), style=_STYLES.get(row.verdict, ""))
+        table.add_row(head, *_row(row), verdict)
+    for column in table.columns:
+        column.no_wrap = True
     return table
 
 
-def _row(row: Difference) -> list[str | Text]:
+def _row(row: Difference) -> list[str]:
     return [
-        Text(row.measure),
-        Text("all" if row.group is None else row.group),
         str(row.n),
         number(row.base),
         number(row.candidate),
@@ -162,14 +162,15 @@ def _lists(query: SideBySide) -> list[RenderableType]:
     head = Text()
     head.append(query.query_id, style="bold")
     head.append(f" [{query.kind}] {query.text}")
-    return [Text(), head, Padding(table, (0, 0, 0, 2))]
+    return [Text(), head, Padding(table, (0, 0, 0, 2), expand=False)]
 
 
 def _hit(hits: Sequence[Hit], place: int, relevant: frozenset[str]) -> Text:
     if place >= len(hits):
         return Text()
     right = hits[place].chunk_id in relevant
-    return Text(f"{'*' if right else ' '} {hits[place].chunk_id}", style="green" if right else "")
+    mark, style = ("*", "green") if right else (" ", "")
+    return Text(f"{mark} {hits[place].chunk_id}", style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _cell(matrix: Matrix, measure: str, base: str, candidate: str) -> str:

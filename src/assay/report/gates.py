@@ -32,7 +32,7 @@ def render_gates(report: GateReport) -> RenderableType:
     for result in report.failed:
         parts.append(Text())
         parts.append(Text(result.gate.name, style="bold"))
-        parts += [Padding(Text(line), (0, 0, 0, 2)) for line in result_lines(result)]
+        parts += [Padding(Text(line), (0, 0, 0, 2), expand=False) for line in result_lines(result)]
     if report.notices:
         parts.append(Text())
     parts += [Text(f"note: {notice.text}", style="yellow") for notice in report.notices]

@@ -19,7 +19,8 @@ def cause_text(cause: Cause) -> str:
     >>> cause_text(Cause(query_id="q-017", value=0.0, before=1.0))
     'q-017 0.000 (was 1.000)'
     """
-    was = "" if cause.before is None else f" (was {cause.before:.3f})"
+    moved = cause.before is not None and cause.before != cause.value
+    was = f" (was {cause.before:.3f})" if moved else ""
     error = "" if cause.error is None else f": {cause.error}"
     return f"{cause.query_id} {cause.value:.3f}{was}{error}"
 
