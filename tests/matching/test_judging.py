@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_one_anchor_that_stands_twice_is_earned_at_either_place():
     case = load_cases()["C08"]
     text, quote, expected = case["input"]["doc"], case["input"]["anchor"], case["expected"]
     spans = {**case["input"]["chunks"], "c5": [30, 50]}
-    chunks = table(*[("doc", *span) for span in spans.values()], ids=list(spans))
+    chunks = table(*[("doc", span[0], span[1]) for span in spans.values()], ids=list(spans))
     made = run(chunks, q=case["input"]["ranked"])
     free = judged(golden(q=anchor(quote)), chunks, made, "anchor", doc=text)
     assert value(free, "recall@1") == [value_of(expected["any_occurrence"]["recall@1"])]
@@ -160,7 +161,8 @@ def test_two_absent_document_names_are_not_a_match():
     assert value(judge(*run(chunks, q=["hit"]), relevance, set_, "document"), "recall@1") == [0.0]
 
 
-TEXT = "alpha one beta two gamma three"  # alpha one [0, 9) beta two [10, 18) gamma three [19, 30)
+TEXT = "alpha one beta two gamma three"
+"""The anchors stand at [0, 9), [10, 18) and [19, 30)."""
 
 
 def test_a_hit_that_covers_two_new_anchors_earns_both_at_its_rank():
@@ -173,7 +175,6 @@ def test_a_hit_that_covers_two_new_anchors_earns_both_at_its_rank():
     assert rows(one.found) == [(0, 1, 1.0), (0, 2, 1.0), (0, 4, 1.0)]
     assert rows(one.ideal) == [(0, 1, 1.0), (0, 1, 1.0), (0, 2, 1.0)]
     assert one.retrieved.tolist() == [4]
-    # (1 + 1/L(3) + 1/L(5)) / (2 + 1/L(3))
     expected = (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (2 + 1 / math.log2(3))
     assert value(one, "nDCG@10") == [pytest.approx(expected)]
     chunk = judged(set_, chunks, run(chunks, q=["doc#0-18", "doc#0-18", "doc#0-9"]), "chunk", doc=TEXT)
@@ -359,7 +360,7 @@ def test_ten_thousand_queries_of_200_hits_are_judged_in_a_moment():
             for at in range(n)
         )
     )
-    set_ = golden(**{f"q{at}": [] for at in range(n)})
+    set_ = golden(**{f"q{at}": {"d": 1.0} for at in range(n)})
     hits = rng.integers(0, size, n * depth).astype(np.int32)
     hits[depth // 2 :: depth] = np.arange(n)
     stage = StageTable(
@@ -370,10 +371,7 @@ def test_ten_thousand_queries_of_200_hits_are_judged_in_a_moment():
         scores=np.zeros(n * depth),
     )
     made = run(chunks)[1]
-    made = Run(
-        **{name: getattr(made, name) for name in made.__dataclass_fields__}
-        | {"query_ids": tuple(f"q{at}" for at in range(n)), "stages": (stage,)}
-    )
+    made = replace(run(chunks)[1], query_ids=tuple(f"q{at}" for at in range(n)), stages=(stage,))
     for unit in UNITS:
         one = judge(stage, made, relevance, set_, unit)
         assert len(one.found.rank) >= n
