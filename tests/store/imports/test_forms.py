@@ -111,7 +111,7 @@ def test_squad_articles_join_their_paragraphs_and_move_the_answers(tmp_path: Pat
         "labels": 0,
         "unanswerable": 1,
         "paragraphs": 2,
-        "exact": 2,
+        "exact_places": 2,
         "repaired": 1,
         "stale": 1,
     }

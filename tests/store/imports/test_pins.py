@@ -17,7 +17,7 @@ def test_offsets_that_hold_the_quote_are_kept() -> None:
     book = pins()
     anchor = book.anchor("q", "a1", "a.md", "Old keys are kept.", (26, 44))
     assert (anchor.start, anchor.end) == (26, 44)
-    assert book.counts() == {"exact": 1}
+    assert book.counts() == {"exact_places": 1}
     assert list(book.notices()) == []
 
 
@@ -25,7 +25,7 @@ def test_offsets_that_hold_it_in_another_presentation_are_kept_too() -> None:
     book = pins()
     anchor = book.anchor("q", "a1", "a.md", "kept. keys ARE", (39, 54))
     assert (anchor.start, anchor.end) == (39, 54)
-    assert book.counts() == {"exact": 1}
+    assert book.counts() == {"exact_places": 1}
 
 
 def test_wrong_offsets_are_moved_to_the_nearest_occurrence_and_said() -> None:
@@ -33,7 +33,7 @@ def test_wrong_offsets_are_moved_to_the_nearest_occurrence_and_said() -> None:
     far = book.anchor("q", "a1", "a.md", "Keys are rotated", (60, 76))
     near = book.anchor("q", "a2", "a.md", "Keys are rotated", (3, 19))
     assert (far.start, near.start) == (46, 0)
-    assert book.counts() == {"exact": 0, "repaired": 2}
+    assert book.counts() == {"exact_places": 0, "repaired": 2}
     (notice,) = book.notices()
     assert notice.code == "repaired-offsets"
     assert notice.ids == ("q a1", "q a2")
@@ -48,20 +48,20 @@ def test_a_quote_that_is_nowhere_is_kept_without_a_place_and_said() -> None:
     book = pins()
     anchor = book.anchor("q", "a1", "a.md", "Keys are burned", (0, 15))
     assert (anchor.quote, anchor.start) == ("Keys are burned", None)
-    assert book.counts() == {"exact": 0, "stale": 1}
+    assert book.counts() == {"exact_places": 0, "stale": 1}
 
 
 def test_without_offsets_a_quote_is_pinned_where_it_stands_once() -> None:
     book = pins()
     assert book.anchor("q", "a1", "a.md", "old keys").start == 26
     assert book.anchor("q", "a2", "a.md", "Keys are rotated").start is None
-    assert book.counts() == {"exact": 2, "repeated_quotes": 1}
+    assert book.counts() == {"exact_places": 2, "repeated_quotes": 1}
 
 
 def test_a_pinned_quote_that_stands_elsewhere_too_is_said() -> None:
     book = pins()
     assert book.anchor("q", "a1", "a.md", "Keys are rotated", (0, 16)).start == 0
-    assert book.counts() == {"exact": 1, "repeated_quotes": 1}
+    assert book.counts() == {"exact_places": 1, "repeated_quotes": 1}
 
 
 def test_a_span_that_cuts_a_word_is_kept_and_said() -> None:
@@ -73,7 +73,7 @@ def test_a_span_that_cuts_a_word_is_kept_and_said() -> None:
 def test_a_document_that_is_not_there_is_said() -> None:
     book = pins()
     assert book.anchor("q", "a1", "b.md", "x y", (3, 6)).start == 3
-    assert book.counts() == {"exact": 0, "document_absent": 1}
+    assert book.counts() == {"exact_places": 0, "document_absent": 1}
 
 
 def test_quotes_without_a_document_find_theirs() -> None:

@@ -45,7 +45,7 @@ def test_chroma_chunking() -> None:
         "queries": 472,
         "anchors": 790,
         "labels": 0,
-        "exact": 790,
+        "exact_places": 790,
         "inside_words": 49,
         "repeated_quotes": 97,
     }
@@ -65,7 +65,7 @@ def test_chroma_chunking() -> None:
 def test_squad_in_whole_articles() -> None:
     imported = read("squad-fulldoc", "squad-fulldoc")
     assert imported.counts["documents"] == 48
-    assert imported.counts["queries"] == imported.counts["anchors"] == imported.counts["exact"] == 1190
+    assert imported.counts["queries"] == imported.counts["anchors"] == imported.counts["exact_places"] == 1190
     assert sum(len(document.text) for document in imported.documents) == 1_602_550
     assert_pinned(imported)
 
@@ -78,7 +78,7 @@ def test_squad_with_the_sentence_around_each_answer_stands_once() -> None:
         (sentence,) = query.anchors
         assert texts[sentence.doc_id].count(sentence.quote) == 1
         assert answer.anchors[0].quote in sentence.quote
-    assert imported.counts["exact"] == 1190
+    assert imported.counts["exact_places"] == 1190
     assert "repeated_quotes" not in imported.counts
 
 
@@ -87,7 +87,7 @@ def test_xquad(language: str, inside: int) -> None:
     imported = read("squad", f"squad-fulldoc/xquad/xquad.{language}.json.gz")
     assert imported.counts["documents"] == 48
     assert imported.counts["paragraphs"] == 240
-    assert imported.counts["queries"] == imported.counts["exact"] == 1190
+    assert imported.counts["queries"] == imported.counts["exact_places"] == 1190
     assert imported.counts.get("inside_words", 0) == inside
     assert_pinned(imported)
     paragraphs = read("squad", f"squad-fulldoc/xquad/xquad.{language}.json.gz", documents="paragraph")
@@ -108,7 +108,7 @@ def test_scifact() -> None:
         "anchors": 366,
         "labels": 0,
         "rationales": 338,
-        "exact": 366,
+        "exact_places": 366,
     }
     assert codes(imported) == {"unlabelled": 112}
     kinds = Counter(query.kind for query in imported.golden.queries)
@@ -124,7 +124,7 @@ def test_clapnq() -> None:
     assert imported.counts["queries"] == 600
     assert imported.counts["unanswerable"] == 300
     assert imported.counts["documents"] == 597
-    assert imported.counts["anchors"] == imported.counts["exact"] == 893
+    assert imported.counts["anchors"] == imported.counts["exact_places"] == 893
     assert codes(imported) == {"shared-passages": 3, "unlabelled": 1}
     assert_pinned(imported)
 

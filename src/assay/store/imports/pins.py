@@ -58,14 +58,14 @@ class Pins:
     def counts(self) -> dict[str, int]:
         """Return how many anchors are exact, and of each other sort that occurred."""
         sorts = {
-            "exact": self.exact,
+            "exact_places": self.exact,
             "repaired": len(self.repaired),
             "stale": len(self.stale),
             "inside_words": len(self.inside_words),
             "repeated_quotes": len(self.repeated),
             "document_absent": len(self.absent),
         }
-        return {name: count for name, count in sorts.items() if count or name == "exact"}
+        return {name: count for name, count in sorts.items() if count or name == "exact_places"}
 
     def notices(self) -> Iterator[Notice]:
         """Yield one notice for each sort of place that a user should know of."""

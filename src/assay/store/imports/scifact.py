@@ -57,7 +57,7 @@ def _parse(path: Path, options: Options) -> Imported:  # noqa: ARG001 - it has n
     pins = Pins({document.id: document for document in documents})
     golden = GoldenSet(
         name="scifact",
-        kinds=("supported", "contradicted", "both", "no evidence"),
+        kinds=("supported", "contradicted", "no evidence"),
         queries=tuple(_query(row, abstracts, pins) for _, row in rows),
     )
     rationales = sum(len(row.labels) for _, row in rows)
