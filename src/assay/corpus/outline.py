@@ -22,7 +22,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*(?>\r\n|\r|\n)(?:.*(?>\r\n|\r|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)")
 _FRONT_TITLE = re.compile(r"""^title[ \t]*:[ \t]*(["']?)(.*?)\1[ \t]*\r?$""", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.][^{}]*\}[ \t]*$")
-_RST_RULE = re.compile(r"""([!-/:-@\[-`{-~])\1+[ \t]*""")
+_RST_RULE = re.compile(r"""([!-/:-@\[-`{-~])\1*[ \t]*""")
 _NO_HEADINGS = frozenset({".txt", ".html", ".htm", ".xhtml"})
 
 
