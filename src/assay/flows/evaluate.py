@@ -20,7 +20,7 @@ from assay.matching import find_relevance
 from assay.model.findings import ItemLoss
 from assay.model.golden import Query
 from assay.model.notices import Notice
-from assay.model.relevance import Relevance
+from assay.model.relevance import Relevance, Unit
 from assay.model.runs import Run, StageTable, chunk_table
 from assay.model.scores import ScoreTable
 from assay.model.summary import Summary
@@ -43,6 +43,12 @@ class Evaluation:
     @property
     def project(self) -> Project:
         return self.prepared.project
+
+    @property
+    def unit(self) -> Unit:
+        """What the headline counts: the project's unit; anchors where the index is not known as a whole."""
+        unit = self.project.measure.unit
+        return "anchor" if unit == "chunk" and not whole_index(self.run) else unit
 
     @cached_property
     def cuts(self) -> Mapping[str, int]:
@@ -117,6 +123,7 @@ def evaluate(
         chunks=retrieved.chunks,
         stages=retrieved.stages,
         seed=project.seed,
+        meta={"whole_index": retriever.whole_index},
     )
     if save:
         store = RunStore(project.home / "runs")
@@ -128,13 +135,25 @@ def evaluate(
 
 def evaluation_of(prepared: Prepared, run: Run, *, notices: tuple[Notice, ...] = ()) -> Evaluation:
     """Measure a run that is there already: nothing is called, only counted."""
-    relevance = find_relevance(prepared.golden, prepared.corpus.documents, run.chunks)
-    return Evaluation(
-        prepared=prepared,
-        run=run,
-        relevance=relevance,
-        notices=(*prepared.notices, *relevance.notices, *notices),
+    relevance = find_relevance(
+        prepared.golden, prepared.corpus.documents, run.chunks, whole_index=whole_index(run)
     )
+    evaluation = Evaluation(prepared=prepared, run=run, relevance=relevance)
+    told = [*prepared.notices, *relevance.notices, *notices]
+    if evaluation.unit != prepared.project.measure.unit:
+        told.append(
+            Notice(
+                code="unit",
+                text="anchors are counted, not chunks: the chunks of this retriever's index are not known "
+                "(where the project's chunker cuts them, say whole_index = true under [retriever])",
+            )
+        )
+    return replace(evaluation, notices=tuple(told))
+
+
+def whole_index(run: Run) -> bool:
+    """Whether the chunks of a run are all that its index holds."""
+    return run.meta.get("whole_index", True) is not False
 
 
 def load_evaluation(project: Project, run_id: str) -> Evaluation:

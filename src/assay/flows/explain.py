@@ -45,7 +45,7 @@ def explain(evaluation: Evaluation, query_id: str) -> Explanation:
         kind=query.kind,
         split=query.split,
         k=k,
-        unit=evaluation.project.measure.unit,
+        unit=evaluation.unit,
         searched=None,
         items=tuple(
             _item(evaluation, query, relevance, loss)
@@ -140,7 +140,7 @@ def _arithmetic(evaluation: Evaluation, query_id: str, k: int) -> tuple[tuple[st
 
 def _one_list(evaluation: Evaluation, query_id: str) -> OneList:
     """Take one query's list out of the judged columns, with names for people."""
-    run, golden, unit = evaluation.run, evaluation.prepared.golden, evaluation.project.measure.unit
+    run, golden, unit = evaluation.run, evaluation.prepared.golden, evaluation.unit
     judged = judge(run.final, run, evaluation.relevance, golden, unit)
     row = judged.query_ids.index(query_id)
     hits = run.trace(query_id).final.hits

@@ -1,17 +1,21 @@
 """The retriever of a project: the reference pipeline, or somebody's own.
 
-Rooms: retrieval (reference pipeline, cache), connectors (retrievers of others).
+Rooms: retrieval (reference pipeline, cache), connectors (retrievers of others), matching (their places).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, cast
+
+import msgspec
 
 from assay.flows.prepare import Prepared
 from assay.flows.project import FILE, Project
+from assay.matching import locate_texts
 from assay.model.golden import Query
-from assay.model.runs import Retrieved
+from assay.model.runs import Retrieved, chunk_table
 from assay.retrieval.cache import Cache
 from assay.retrieval.pipeline import Pipeline
 from assay.retrieval.settings import PipelineSettings, digest, read_pipeline
@@ -75,6 +79,47 @@ class ReferenceRetriever:
         return found
 
 
+class ForeignRetriever:
+    """Somebody's own retriever, behind a connector."""
+
+    def __init__(self, prepared: Prepared, table: Mapping[str, Any]) -> None:
+        from assay.connectors.registry import connect  # noqa: PLC0415 - only for those who bring a retriever
+
+        project = prepared.project
+        self._k = project.k
+        self._documents = prepared.corpus.documents
+        self._index = chunk_table(prepared.chunks)
+        self._connected, settings = connect(table, folder=project.folder, where=f"{FILE} [retriever]")
+        self.whole_index = settings.whole_index
+        self.name = self._connected.name
+        # How it is called is not what it is: neither the number of threads nor the patience enters.
+        shown = {
+            key: value
+            for key, value in msgspec.to_builtins(settings).items()
+            if key not in {"concurrency", "timeout_s"}
+        }
+        self.settings: Mapping[str, Any] = {"summary": f"{self.name} -> {self._k}", "retriever": shown}
+        if self.whole_index:
+            self.settings = {**self.settings, "chunker": dict(prepared.chunker.describe())}
+        self.digest = digest(*(value for key, value in self.settings.items() if key != "summary"))
+
+    def retrieve(
+        self, queries: Sequence[Query], *, watch: Watch, progress: Progress | None = None
+    ) -> Retrieved:
+        """Ask for every query's k best; the retriever's other chunks stay unknown, unless it is ours."""
+        del watch  # a foreign list ends where it ends
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress("searching", done, len(queries))
+
+        found = self._connected.retrieve(queries, k=self._k, on_done=tell)
+        chunks, notices = locate_texts(found.chunks, self._documents)
+        if self.whole_index:
+            chunks = chunks.joined(self._index)
+        return replace(found, chunks=chunks, notices=(*found.notices, *notices))
+
+
 def make_retriever(prepared: Prepared) -> Retriever:
     """Make the retriever that a project names.
 
@@ -83,9 +128,7 @@ def make_retriever(prepared: Prepared) -> Retriever:
     """
     project = prepared.project
     if project.retriever is not None:
-        from assay.connectors.registry import connect  # noqa: PLC0415 - only for those who bring a retriever
-
-        return connect(project.retriever, k=project.k, folder=project.folder, where=f"{FILE} [retriever]")
+        return ForeignRetriever(prepared, project.retriever)
     return ReferenceRetriever(prepared, pipeline_settings(project))
 
 

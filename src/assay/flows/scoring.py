@@ -88,9 +88,7 @@ def score_stage(
     value at the k of its kind.
     """
     golden = evaluation.prepared.golden
-    judged = judge(
-        stage, evaluation.run, evaluation.relevance, golden, unit or evaluation.project.measure.unit
-    )
+    judged = judge(stage, evaluation.run, evaluation.relevance, golden, unit or evaluation.unit)
     every = list(dict.fromkeys(measure for by_k in columns.values() for measure in by_k.values()))
     values = _by_cut(evaluation, score(judged, every), columns)
     best = _by_cut(evaluation, ceilings(judged, every), columns)

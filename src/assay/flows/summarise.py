@@ -76,7 +76,7 @@ def _other_units(evaluation: Evaluation) -> dict[str, dict[str, Average]]:
     return {
         unit: _averages(score_stage(evaluation, stage, measures, unit=unit))
         for unit in UNITS
-        if unit != evaluation.project.measure.unit
+        if unit != evaluation.unit
     }
 
 

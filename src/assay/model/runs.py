@@ -90,6 +90,17 @@ class ChunkTable:
         """Chunk id -> position."""
         return {chunk: place for place, chunk in enumerate(self.ids)}
 
+    def joined(self, other: ChunkTable) -> ChunkTable:
+        """Return this table with the chunks of another that it lacks behind its own."""
+        new = [place for place, chunk in enumerate(other.ids) if chunk not in self.position]
+        return ChunkTable(
+            ids=(*self.ids, *(other.ids[place] for place in new)),
+            doc_ids=(*self.doc_ids, *(other.doc_ids[place] for place in new)),
+            starts=np.concatenate([self.starts, other.starts[new]]),
+            ends=np.concatenate([self.ends, other.ends[new]]),
+            texts=(*self.texts, *(other.texts[place] for place in new)),
+        )
+
 
 def chunk_table(chunks: Sequence[Chunk]) -> ChunkTable:
     """Put chunks into columns, in the order given; their texts stay in their documents.
