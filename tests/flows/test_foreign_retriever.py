@@ -62,7 +62,7 @@ def test_a_retriever_over_the_projects_own_chunks_is_measured_by_chunk(tmp_path:
     assert evaluation.unit == "chunk"
     # q1 is found at rank 1, q2 is not: the mean of 1 and 0.
     assert evaluation.summary.measures["recall@2"].mean == 0.5
-    assert [miss.lost_at for miss in evaluation.summary.misses] == ["final cut"]
+    assert [miss.lost_at for miss in evaluation.summary.misses] == ["first stage"]
 
 
 def test_a_failure_is_data_and_scores_0(tmp_path: Path):
