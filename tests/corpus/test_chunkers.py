@@ -64,6 +64,13 @@ def test_sentences_know_abbreviations_and_numbers():
     ]
 
 
+def test_rows_of_marks_take_no_longer_than_other_text():
+    # 200,000 dots: read again from each dot this would take minutes
+    text = "Contents " + "." * 200_000 + "x So do I. Then more."
+    chunks = cut(text, "sentences", {"max_sentences": 1, "overlap_sentences": 0, "max_chars": 300_000})
+    assert [chunk.text[-10:] for chunk in chunks] == ["x So do I.", "Then more."]
+
+
 def test_east_asian_sentences_need_no_blank():
     values = {"max_sentences": 1, "overlap_sentences": 0}
     assert texts(cut("はい。「いいえ。」終わり", "sentences", values)) == ["はい。", "「いいえ。」", "終わり"]

@@ -89,6 +89,7 @@ def test_broken_pages_are_read_without_failing(parts: list[str]):
         ("---\ntitle: 'Front'\n---\n# Head\n", ".md", "Front"),
         ("---\r\ntitle: Front\r\n---\r\n# Head\r\n", ".md", "Front"),
         ("---\nlang: de\n---\n# Head\n", ".md", "Head"),
+        ("---\n\n# Head\n\n---\n", ".md", "Head"),
         ("no heading", ".md", None),
         ("# no heading", ".txt", None),
         ("=====\nTitle\n=====\n\nText\n", ".rst", "Title"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,21 @@ def test_nothing_there_is_an_error_with_what_was_looked_for(tmp_path: Path):
     assert ".pdf 1" in fault
     [fault] = faults(tmp_path, include=["*.md"])
     assert "no file matches *.md" in fault
+
+
+def test_suffixes_are_read_in_any_case(tmp_path: Path):
+    write(tmp_path, {"README.MD": "# Title", "page.HTML": "<p>Page"})
+    corpus = read_corpus(tmp_path)
+    assert [(document.id, document.title) for document in corpus.documents] == [
+        ("README.MD", "Title"),
+        ("page.HTML", None),
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_is_named(tmp_path: Path):
+    write(tmp_path, {"a.md": "A", os.fsdecode(b"b\xff.md"): "B"})
+    assert faults(tmp_path) == ["'b\\udcff.md': the file's name is not valid UTF-8\n  fix: rename the file"]
 
 
 def test_files_that_need_converting_say_so(tmp_path: Path):

@@ -36,22 +36,32 @@ def find_files(source: str | Path, *, include: Sequence[str], exclude: Sequence[
     """
     path = Path(source)
     if path.is_dir():
-        base, names = path, sorted(_walk(path))
-        default = tuple(f"*{suffix}" for suffix in TEXT_SUFFIXES)
+        base, names, kinds = path, sorted(_walk(path)), TEXT_SUFFIXES
     elif path.is_file():
-        base, names = path.parent, [path.name]
-        default = ("*",)
+        base, names, kinds = path.parent, [path.name], None
     elif _MAGIC.search(str(source)):
         base, names = _expand(str(source))
-        default = tuple(f"*{suffix}" for suffix in (*TEXT_SUFFIXES, *RECORD_SUFFIXES))
+        kinds = TEXT_SUFFIXES + RECORD_SUFFIXES
     else:
         return None
     wanted = [name for name in names if not matches(name, exclude)]
-    taken = [name for name in wanted if matches(name, include or default)]
+    if include:
+        taken = [name for name in wanted if matches(name, include)]
+    else:
+        taken = [name for name in wanted if kinds is None or kind_of(name) in kinds]
     files = tuple((name, base / name) for name in taken)
     if include:
         return Found(files=files)
     return Found(files=files, notices=_left_out(sorted(set(wanted).difference(taken))))
+
+
+def kind_of(name: str) -> str:
+    """Return the suffix that says how a file is read: in lower case, without a ``.gz`` after it.
+
+    >>> kind_of("a/README.MD"), kind_of("docs.jsonl.gz"), kind_of("LICENSE")
+    ('.md', '.jsonl', '')
+    """
+    return PurePosixPath(name.lower().removesuffix(".gz")).suffix
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

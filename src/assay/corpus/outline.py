@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*(?>\r\n|\r|\n)(?:.*(?>\r\n|\r|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)")
+# Between two rules there may be a page: front matter begins with a key.
+_FRONT_MATTER = re.compile(
+    r"\A---[ \t]*(?>\r\n|\r|\n)(?=[A-Za-z_][\w. -]*:)(?:.*(?>\r\n|\r|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
+)
 _FRONT_TITLE = re.compile(r"""^title[ \t]*:[ \t]*(["']?)(.*?)\1[ \t]*\r?$""", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.][^{}]*\}[ \t]*$")
 _RST_RULE = re.compile(r"""([!-/:-@\[-`{-~])\1*[ \t]*""")

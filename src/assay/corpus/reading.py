@@ -6,11 +6,11 @@ import gzip
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from assay.corpus.corpora import Corpus, corpus_of
 from assay.corpus.decoding import declared_encoding, decode, encoding_fault
-from assay.corpus.folders import RECORD_SUFFIXES, find_files
+from assay.corpus.folders import RECORD_SUFFIXES, find_files, kind_of
 from assay.corpus.html import read_html
 from assay.corpus.outline import title_of
 from assay.corpus.records import Columns, read_records
@@ -95,10 +95,10 @@ def _nothing(
 
 
 def _read_file(name: str, path: Path, encoding: str | None, columns: Columns) -> _Read:
-    suffixes = [suffix.lower() for suffix in PurePosixPath(name).suffixes]
-    zipped = suffixes[-1:] == [".gz"]
-    suffix = (suffixes[-2:-1] if zipped else suffixes[-1:] or [""]) or [""]
-    kind = suffix[0]
+    zipped, kind = name.lower().endswith(".gz"), kind_of(name)
+    if not name.isascii() and _is_broken(name):
+        what = "the file's name is not valid UTF-8"
+        return _Read(faults=(Fault(where=ascii(name), what=what, fix="rename the file"),))
     if kind in _NEED_CONVERTING:
         return _Read(
             faults=(
@@ -124,3 +124,8 @@ def _read_file(name: str, path: Path, encoding: str | None, columns: Columns) ->
     else:
         document = Document(id=name, text=decoded.text, title=title_of(decoded.text, kind))
     return _Read(documents=(document,), nul_characters=decoded.nul_characters)
+
+
+def _is_broken(name: str) -> bool:
+    """Tell whether a name holds bytes that no text has: the system gives them as lone surrogates."""
+    return any("\ud800" <= character <= "\udfff" for character in name)

@@ -10,10 +10,12 @@ Span = tuple[int, int]
 
 # CR LF is one line end: possessive, so that it is never read as two.
 _PARAGRAPH_BREAK = re.compile(r"(?>\r\n|\r|\n)(?:[^\S\r\n]*+(?>\r\n|\r|\n))+")
-_ENDS_NONE = ("[A-Z]", r"e\.g", r"i\.e", "cf", "vs", "[DMS]r", "Mrs", "Prof", "Fig")
+_ENDS_NONE = ("[A-HJ-Z]", r"e\.g", r"i\.e", "cf", "vs", "[DMS]r", "Mrs", "Prof", "Fig")
 _ABBREVIATIONS = "".join(rf"(?<!\b{abbreviation})" for abbreviation in _ENDS_NONE)
 _SENTENCE_END = re.compile(
-    rf"(?:{_ABBREVIATIONS}\.|[!?…])[.!?…]*[\"'”’»)\]]*(?=\s)"  # Latin, Cyrillic, Greek: a blank must follow
+    # Latin, Cyrillic, Greek: a blank must follow. A run of marks is read once, from its beginning: else a row
+    # of dots would be read again from each of them.
+    rf"(?<![.!?…])(?:{_ABBREVIATIONS}\.|[!?…])[.!?…]*+[\"'”’»)\]]*+(?=\s)"
     r"|[。！？｡]+[」』”’）]*"  # Chinese and Japanese: none does
     r"|[।॥؟۔](?=\s)"  # Hindi, Arabic, Urdu
     r"|(?>\r\n|\r|\n)(?:[^\S\r\n]*+(?>\r\n|\r|\n))+"  # a blank line ends a sentence as well
