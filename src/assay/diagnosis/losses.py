@@ -104,9 +104,11 @@ def sent_to_reranker(run: Run) -> int | None:
     Foreign runs say it in ``meta["reranker_sent"]``.
     """
     said = run.meta.get("reranker_sent")
-    reranker: Any = run.pipeline.get("reranker")
-    if said is None and isinstance(reranker, Mapping):
-        said = cast("Mapping[str, object]", reranker).get("top_n")
+    at: Any = run.pipeline
+    for name in ("pipeline", "reranker"):
+        at = cast("Mapping[str, object]", at).get(name) if isinstance(at, Mapping) else None
+    if said is None and isinstance(at, Mapping):
+        said = cast("Mapping[str, object]", at).get("top_n")
     return said if isinstance(said, int) else None
 
 
