@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -87,6 +88,12 @@ def test_a_query_at_its_own_ceiling_is_no_cause():
     tables = {"final": table([0.5, 0.0], ceilings=[0.5, 1.0])}
     [result] = check_gates(parse_gates({"recall@10": ">= 0.5"}), tables).results
     assert ids(result) == ["q1"]
+
+
+def test_a_query_that_no_retriever_can_win_is_a_cause_and_marked():
+    scores = replace(table([0.5, 0.0], ceilings=[0.5, 0.0]), unwinnable=np.array([False, True]))
+    [result] = check_gates(parse_gates({"recall@10": ">= 0.5"}), {"final": scores}).results
+    assert [(cause.query_id, cause.unwinnable) for cause in result.causes] == [("q1", True)]
 
 
 def test_a_floor_above_the_ceiling_says_that_nothing_can_reach_it():

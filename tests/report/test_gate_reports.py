@@ -157,6 +157,12 @@ def test_json_holds_exact_values(fallen: GateReport):
     assert (first["value"], first["exact"]) == (0.6875, "11/16")
     assert (first["gate"], first["rule"]) == ("recall@10", ">= 0.70")
     assert len(first["queries"]) == 32
-    assert first["queries"][0] == {"query_id": "q-1", "value": 0.0, "before": 1.0, "error": None}
+    assert first["queries"][0] == {
+        "query_id": "q-1",
+        "value": 0.0,
+        "before": 1.0,
+        "error": None,
+        "unwinnable": False,
+    }
     assert (nothing["value"], nothing["exact"], nothing["stage"]) == (None, None, "pool")
     assert values["notices"][0]["code"] == "x"

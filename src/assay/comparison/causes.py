@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.comparison.measured import Measured
 from assay.model.gates import Cause
@@ -17,14 +18,16 @@ Wanted = Literal["more", "less"]
 def find_causes(measured: Measured, wanted: Wanted, baseline: ScoreTable | None) -> tuple[Cause, ...]:
     """Return the queries that kept a figure from being higher (``more`` was wanted) or lower (``less``).
 
-    More: those below the best that their labels allow. Less: those above 0. What moved since the baseline
-    comes first, by how far; then by how much is missing.
+    More: those below the best that their labels allow, and those that no retriever can win (a stale label
+    is a cause as well). Less: those above 0. What moved since the baseline comes first, by how far; then by
+    how much is missing.
     """
     scores = measured.scores
     best = measured.table.ceilings.get(measured.spelling)
+    never = _unwinnable(measured)
     if wanted == "more":
-        top = np.maximum(1.0, scores) if best is None else best
-        missing = top - scores
+        top = np.maximum(1.0, scores)
+        missing = (top if best is None else np.where(never, top, best)) - scores
     else:
         missing = scores
     before = _before(measured, baseline)
@@ -32,10 +35,16 @@ def find_causes(measured: Measured, wanted: Wanted, baseline: ScoreTable | None)
         (
             _moved(before.get(query), score, wanted),
             short,
-            Cause(query_id=query, value=score, before=before.get(query), error=measured.failed.get(query)),
+            Cause(
+                query_id=query,
+                value=score,
+                before=before.get(query),
+                error=measured.failed.get(query),
+                unwinnable=hopeless,
+            ),
         )
-        for query, score, short in zip(
-            measured.table.query_ids, scores.tolist(), missing.tolist(), strict=True
+        for query, score, short, hopeless in zip(
+            measured.table.query_ids, scores.tolist(), missing.tolist(), never.tolist(), strict=True
         )
         if short > DUST
     ]
@@ -47,12 +56,25 @@ def find_moved(measured: Measured, baseline: ScoreTable, wanted: Wanted) -> tupl
     """Return only the queries that moved the wrong way since the baseline, the furthest first."""
     before = _before(measured, baseline)
     moved = [
-        Cause(query_id=query, value=score, before=before[query], error=measured.failed.get(query))
-        for query, score in zip(measured.table.query_ids, measured.scores.tolist(), strict=True)
+        Cause(
+            query_id=query,
+            value=score,
+            before=before[query],
+            error=measured.failed.get(query),
+            unwinnable=hopeless,
+        )
+        for query, score, hopeless in zip(
+            measured.table.query_ids, measured.scores.tolist(), _unwinnable(measured).tolist(), strict=True
+        )
         if query in before and _moved(before[query], score, wanted) > DUST
     ]
     moved.sort(key=lambda cause: (-_moved(cause.before, cause.value, wanted), cause.query_id))
     return tuple(moved)
+
+
+def _unwinnable(measured: Measured) -> NDArray[np.bool_]:
+    known = measured.table.unwinnable
+    return np.zeros(len(measured.table.query_ids), dtype=np.bool_) if known is None else known
 
 
 def _before(measured: Measured, baseline: ScoreTable | None) -> dict[str, float]:

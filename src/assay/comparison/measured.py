@@ -83,6 +83,7 @@ def cut_table(table: ScoreTable, places: NDArray[np.int64]) -> ScoreTable:
         values={measure: values[places] for measure, values in table.values.items()},
         ceilings={measure: values[places] for measure, values in table.ceilings.items()},
         groups={column: tuple(cells[row] for row in rows) for column, cells in table.groups.items()},
+        unwinnable=None if table.unwinnable is None else table.unwinnable[places],
     )
 
 

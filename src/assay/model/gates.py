@@ -57,6 +57,8 @@ class Cause:
     """Its score in the baseline; None without one."""
     error: str | None = None
     """What the retriever failed with; such a query scores 0."""
+    unwinnable: bool = False
+    """No retriever could win it: its label is stale, or no chunk holds what it needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

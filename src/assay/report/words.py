@@ -22,7 +22,8 @@ def cause_text(cause: Cause) -> str:
     moved = cause.before is not None and cause.before != cause.value
     was = f" (was {cause.before:.3f})" if moved else ""
     error = "" if cause.error is None else f": {cause.error}"
-    return f"{cause.query_id} {cause.value:.3f}{was}{error}"
+    never = ", and no retriever could win it" if cause.unwinnable else ""
+    return f"{cause.query_id} {cause.value:.3f}{was}{error}{never}"
 
 
 def cause_lines(causes: Sequence[Cause], *, most: int = MOST_CAUSES) -> list[str]:
