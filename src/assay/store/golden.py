@@ -67,7 +67,7 @@ def load_golden_lines(
         decode(read_raw(path), str(path)),
         where=str(path),
         kinds=kinds,
-        name=path.name.split(".")[0] if name is None else name,
+        name=path.name.removesuffix(".gz").removesuffix(".jsonl") if name is None else name,
         lenient=lenient,
     )
 
