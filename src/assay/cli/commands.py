@@ -34,6 +34,7 @@ COMMANDS: dict[str, Command] = {
     "compare": Command(
         "compare", "runs side by side: what changed, whether it is proven, what moved", MEASURE
     ),
+    "diagnose": Command("diagnose", "where each miss was lost, why, and which fix brings it back", MEASURE),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
 }
 """Verb -> command, in the order of display."""

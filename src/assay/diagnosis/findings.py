@@ -51,6 +51,8 @@ def _finding(case: Case, rules: Sequence[Rule]) -> Finding:
         query_id=loss.query_id,
         kind_of_query=case.query.kind,
         item=loss.item_id,
+        query=" ".join(case.query.text.split()),
+        quote=case.anchor.quote if case.anchor is not None else "",
         lost_at=loss.lost_at,
         kind=said.kind if said else None,
         fix=said.fix if said else None,

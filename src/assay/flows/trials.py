@@ -33,6 +33,7 @@ from assay.model.relevance import Relevance
 from assay.model.runs import Run, chunk_table
 from assay.retrieval.cache import Cache
 from assay.retrieval.models.registry import EMBEDDERS
+from assay.retrieval.settings import describe
 from assay.stats.bootstrap import mean_interval
 from assay.store.run_tables import content_id
 from assay.store.toml_lines import changed_toml, toml_diff
@@ -234,7 +235,8 @@ class _Session:
         embedders: list[str] = []
         if reference:
             settings = pipeline_settings(self.project)
-            pipeline = ReferenceRetriever(prepared, settings, cache=self.bench.cache).pipeline.describe()
+            balance = settings.balance
+            pipeline = {**describe(settings), "mmr": "off" if balance is None else balance}
             if settings.vector.enabled:
                 embedders = [name for name in EMBEDDERS if name != settings.embedder.name]
         elif not own:

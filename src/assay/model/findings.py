@@ -84,6 +84,10 @@ class Finding:
     kind_of_query: str
     item: str
     """The anchor's id, or the label's."""
+    query: str = ""
+    """The words of the query."""
+    quote: str = ""
+    """The anchor; empty for a plain label."""
     lost_at: LostAt
     kind: str | None
     """The person's word where there is one, else the rule's; None: no rule speaks of it (unexplained)."""
