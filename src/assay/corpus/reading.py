@@ -57,6 +57,12 @@ def read_corpus(
 
     Raises:
         InputError: nothing is there, a file is not text, a record is broken, ids collide; all faults at once.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "refunds.md").write_text("# Refunds", encoding="utf-8")
+    ...     read_corpus(folder).documents[0].title
+    'Refunds'
     """
     faults = [fault for fault in (encoding_fault(encoding),) if fault]
     found = find_files(source, include=include, exclude=exclude)

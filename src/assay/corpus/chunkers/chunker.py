@@ -79,7 +79,13 @@ class SpanChunker(ABC, Generic[SettingsT]):
 
 
 def chunk_corpus(documents: Iterable[Document], chunker: Chunker) -> list[Chunk]:
-    """Return the chunks of all documents, in the order of the documents."""
+    """Return the chunks of all documents, in the order of the documents.
+
+    >>> from assay.corpus import make_chunker
+    >>> page = Document(id="a.md", text="One.\\n\\nTwo.")
+    >>> [chunk.id for chunk in chunk_corpus([page], make_chunker("paragraphs", {"max_paragraphs": 1}))]
+    ['a.md#0-4', 'a.md#6-10']
+    """
     return [chunk for document in documents for chunk in chunker.chunk(document)]
 
 
