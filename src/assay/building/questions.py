@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import cast
 
@@ -125,23 +126,15 @@ def shared_words(question: str, passage: str, *, stop_words: Collection[str] = S
 
 
 def longest_shared_run(question: str, passage: str) -> str:
-    """Return the longest run of words that stands in both, as the passage has it in normal form.
+    """Return the longest run of words that stands in both, in normal form.
 
-    The first of equals; the empty text when they share no word.
+    The first of equals in the question; the empty text when they share no word.
 
     >>> longest_shared_run("When is the seal to be checked?", "Note that the seal is to be checked twice.")
     'to be checked'
     """
     asked = _RUN.findall(normalise(question).text)
     there = _RUN.findall(normalise(passage).text)
-    best_end = best = 0
-    lengths = [0] * (len(there) + 1)
-    for word in asked:
-        following = [0] * (len(there) + 1)
-        for at, other in enumerate(there, start=1):
-            if word == other:
-                following[at] = lengths[at - 1] + 1
-                if following[at] > best:
-                    best, best_end = following[at], at
-        lengths = following
-    return " ".join(there[best_end - best : best_end])
+    matcher = SequenceMatcher(None, asked, there, autojunk=False)
+    match = matcher.find_longest_match(0, len(asked), 0, len(there))
+    return " ".join(asked[match.a : match.a + match.size])

@@ -16,6 +16,9 @@ from assay.model.runs import ChunkTable
 
 PARAGRAPH_END = re.compile(r"(?:\r\n|[\r\n])[^\S\r\n]*(?:\r\n|[\r\n])")
 """Two line ends with nothing but blanks between them."""
+LONG_PARAGRAPH = 2_000
+"""Characters from which a paragraph is taken to be many."""
+_LINE_END = re.compile(r"\r\n|[\r\n]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,14 +147,26 @@ def gather(
 def paragraph(text: str, place: Place) -> str:
     r"""Return the paragraph, or the paragraphs, that a place stands in.
 
+    Where that is long, because lines are paragraphs there, it is the lines; at most some 2,000 characters.
+
     >>> paragraph("One.\n\nTwo, three.\n\nFour.", Place(doc_id="a", start=6, end=9))
     'Two, three.'
     """
-    start = end = None
-    for match in PARAGRAPH_END.finditer(text):
-        if match.end() <= place.start:
-            start = match.end()
-        elif match.start() >= place.end:
-            end = match.start()
-            break
+    first = max(0, place.start - LONG_PARAGRAPH)
+    last = min(len(text), place.end + LONG_PARAGRAPH)
+    start, end = _between(PARAGRAPH_END, text, place, (first, last))
+    if end - start > LONG_PARAGRAPH:
+        start, end = _between(_LINE_END, text, place, (start, end))
+    if end - start > LONG_PARAGRAPH:
+        start = max(start, place.start - LONG_PARAGRAPH // 2)
+        end = min(end, place.end + LONG_PARAGRAPH // 2)
     return text[start:end]
+
+
+def _between(mark: re.Pattern[str], text: str, place: Place, within: tuple[int, int]) -> tuple[int, int]:
+    """Return the stretch around a place from the mark before it to the mark behind it."""
+    start, end = within
+    for match in mark.finditer(text, start, place.start):
+        start = match.end()
+    behind = mark.search(text, place.end, end)
+    return start, end if behind is None else behind.start()

@@ -14,7 +14,7 @@ from assay.model.words import STOP_WORDS, words
 
 SHARED_LIMIT = Fraction("0.6")
 """A conceptual question that has this share of its content words from its passage is flagged."""
-EASY_RUN = 5
+EASY_RUN = 6
 """Words in a row that a question may not share with its passage; a lexical one may share up to 7."""
 RARE_SHARE = 0.1
 """A term is rare when at most this share of the documents has it."""
@@ -26,8 +26,9 @@ _PREAMBLE = re.compile(
     r"|here(?:'s| is| are)\b.{0,40}\b(question|query|queries)"
     r"|as an ai\b"
     r"|(question|query|q)\s*\d*\s*[:.)]\s"
-    r"|.{0,60}\b(according to|based on|in|from) (the|this) (given |provided |above )?"
-    r"(passage|text|context|excerpt|document|article|chunk)\b",
+    r"|.{0,200}\b(according to|based on|as described in|given) (the|this|these) (given |provided |above )?"
+    r"(passage|text|context|excerpt|document|article|chunk)\b"
+    r"|.{0,200}\bin (the|this) (given |provided |above )?(passage|text|context|excerpt|chunk)\b",
     re.DOTALL,
 )
 
