@@ -79,10 +79,10 @@ class SpanChunker(ABC, Generic[SettingsT]):
 
 
 def chunk_corpus(documents: Iterable[Document], chunker: Chunker) -> list[Chunk]:
-    """Return the chunks of all documents, in the order of the documents.
+    r"""Return the chunks of all documents, in the order of the documents.
 
     >>> from assay.corpus import make_chunker
-    >>> page = Document(id="a.md", text="One.\\n\\nTwo.")
+    >>> page = Document(id="a.md", text="One.\n\nTwo.")
     >>> [chunk.id for chunk in chunk_corpus([page], make_chunker("paragraphs", {"max_paragraphs": 1}))]
     ['a.md#0-4', 'a.md#6-10']
     """
