@@ -17,7 +17,8 @@ def command(documents: Path, *, project: Path | None = None) -> None:
     """
     started = start_project(documents, project=project)
     screen = console()
-    screen.print(f"{len(started.corpus)} documents found; wrote {started.file}", markup=False)
+    found = "1 document" if len(started.corpus) == 1 else f"{len(started.corpus):,} documents"
+    screen.print(f"found {found}; wrote {started.file}", markup=False)
     for notice in started.corpus.notices:
         screen.print(f"note: {notice.text}", markup=False)
     folder = started.file.parent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -25,7 +25,7 @@ def write(text: str) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, int, int], None]]:
+def progress() -> Generator[Callable[[str, int, int], None]]:
     """Show progress on standard error while something long goes on; nothing where nobody looks."""
     screen = Console(stderr=True)
     if not screen.is_terminal:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.corpus import count_tokens
-from assay.matching import golden_lists, judge
+from assay.matching import SpanCodes, SpanRows, golden_lists, judge
 from assay.measures.batch import ceilings, score
 from assay.measures.budget import cut_lists, hits_within
 from assay.measures.spans import Spans
@@ -74,28 +74,20 @@ def span_scores(evaluation: Evaluation) -> dict[str, Average]:
     lists = golden_lists(run.final, run, golden)
     if not len(lists.chunks) or (run.chunks.starts[lists.chunks] < 0).any():
         return {}
-    codes: dict[str, int] = {}
-    anchors = [
-        (at, codes.setdefault(place.doc_id, len(codes)), place.start, place.end)
-        for at, query in enumerate(golden.queries)
-        for item in evaluation.relevance.by_query[query.id].places.values()
-        for place in item
-    ]
-    if not anchors:
+    codes = SpanCodes(run.chunks)
+    cuts = [evaluation.cuts.get(query.id, run.k) for query in golden.queries]
+    retrieved = codes.retrieved(lists, cuts)
+    anchors = codes.anchors(evaluation.relevance, golden, retrieved)
+    if not len(anchors.query):
         return {}
-    doc_codes = np.array([codes.setdefault(doc, len(codes)) for doc in run.chunks.doc_ids], np.int64)
-    owner = np.repeat(np.arange(len(golden.queries), dtype=np.int64), np.diff(lists.offsets))
-    retrieved = Spans(
-        query=owner,
-        doc=doc_codes[lists.chunks],
-        start=run.chunks.starts[lists.chunks],
-        end=run.chunks.ends[lists.chunks],
-    )
-    columns = np.array(anchors, np.int64).T
-    wanted = Spans(query=columns[0], doc=columns[1], start=columns[2], end=columns[3])
-    scores = score_spans(retrieved, wanted, len(golden.queries))
-    ids = tuple(query.id for query in golden.queries)
+    scores = score_spans(as_spans(retrieved), as_spans(anchors), len(golden.queries))
     table = ScoreTable(
-        query_ids=ids, values={"recall": scores.recall, "precision": scores.precision, "IoU": scores.iou}
+        query_ids=tuple(query.id for query in golden.queries),
+        values={"recall": scores.recall, "precision": scores.precision, "IoU": scores.iou},
     )
     return {name: table.average(name) for name in table.measures}
+
+
+def as_spans(rows: SpanRows) -> Spans:
+    """Hand the places that matching found to the measures."""
+    return Spans(query=rows.query, doc=rows.doc, start=rows.start, end=rows.end)

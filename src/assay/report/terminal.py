@@ -24,6 +24,17 @@ def figure(value: float | None, *, digits: int = 3) -> str:
     return UNDEFINED if value is None else f"{value:.{digits}f}"
 
 
+def counted(count: int, what: str) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "query"), counted(1200, "query"), counted(0, "chunk")
+    ('1 query', '1,200 queries', '0 chunks')
+    """
+    if count == 1:
+        return f"1 {what}"
+    return f"{count:,} {what[:-1]}ies" if what.endswith("y") else f"{count:,} {what}s"
+
+
 def shortened(text: str, most: int = 60) -> str:
     """Cut a line to so many characters, at a word where there is one.
 
@@ -57,10 +68,9 @@ def _headline(summary: Summary) -> Text:
     counts = summary.counts
     head = Text()
     head.append(summary.name, style="bold")
-    head.append(
-        f": {counts['documents']:,} documents, {counts['chunks']:,} chunks, {counts['queries']:,} queries"
-        f", k = {summary.k}\n"
-    )
+    nouns = {"documents": "document", "chunks": "chunk", "queries": "query"}
+    sizes = ", ".join(counted(counts[name], noun) for name, noun in nouns.items())
+    head.append(f": {sizes}, k = {summary.k}\n")
     head.append(str(summary.pipeline.get("summary", "")), style="dim")
     return head
 
