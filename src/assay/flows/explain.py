@@ -48,11 +48,11 @@ def explain(evaluation: Evaluation, query_id: str) -> Explanation:
         unit=evaluation.unit,
         searched=None,
         items=tuple(
-            _item(evaluation, query, relevance, loss)
+            show_item(evaluation, query, relevance, loss)
             for loss in evaluation.losses
             if loss.query_id == query_id
         ),
-        hits=tuple(_hit(evaluation, relevance, hit) for hit in trace.final.hits),
+        hits=tuple(show_hit(evaluation, relevance, hit) for hit in trace.final.hits),
         relevant=_relevant(evaluation, relevance),
         stages=tuple(stage.name for stage in run.stages),
         values={name: evaluation.scores.value(name, query_id) for name in evaluation.scores.measures},
@@ -61,7 +61,8 @@ def explain(evaluation: Evaluation, query_id: str) -> Explanation:
     )
 
 
-def _item(evaluation: Evaluation, query: Query, relevance: QueryRelevance, loss: ItemLoss) -> ShownItem:
+def show_item(evaluation: Evaluation, query: Query, relevance: QueryRelevance, loss: ItemLoss) -> ShownItem:
+    """Return one thing that a query needs, with its phrases and where they stand."""
     anchor = next((anchor for anchor in query.anchors if anchor.id == loss.item_id), None)
     quotes = (loss.item_id,) if anchor is None else tuple(one.quote for one in anchor.any_of)
     twins = relevance.twins.get(loss.item_id, ())
@@ -81,7 +82,8 @@ def _told(evaluation: Evaluation, place: Place) -> str:
     return f"{place.doc_id} [{place.start}, {place.end}){line}"
 
 
-def _hit(evaluation: Evaluation, relevance: QueryRelevance, hit: Hit) -> ShownHit:
+def show_hit(evaluation: Evaluation, relevance: QueryRelevance, hit: Hit) -> ShownHit:
+    """Return one hit with its text, and the query's anchors marked in it."""
     text, marks = hit.text or "", []
     document = evaluation.prepared.corpus.by_id.get(hit.doc_id)
     if hit.start is not None and hit.end is not None and document is not None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from assay.diagnosis.losses import by_query
 from assay.flows.beside import budget_recall, span_scores
 from assay.flows.scoring import cut_columns, score_stage, stage_depth, stage_measures
-from assay.model.findings import ItemLoss
+from assay.model.findings import ItemLoss, LostAt
 from assay.model.golden import Query
 from assay.model.relevance import Unit
-from assay.model.runs import StageTable
+from assay.model.runs import Run, StageTable
 from assay.model.scores import Average, ScoreTable
 from assay.model.summary import ALL, Miss, StageSummary, Summary, Surfaced
 
@@ -83,7 +83,7 @@ def _other_units(evaluation: Evaluation) -> dict[str, dict[str, Average]]:
 def _stages(evaluation: Evaluation, kinds: Mapping[str, Mask]) -> tuple[StageSummary, ...]:
     lost: dict[str, int] = {}
     for loss in evaluation.losses:
-        stage = _stage_of(evaluation, loss)
+        stage = stage_of(evaluation.run, loss.lost_at)
         if stage is not None:
             lost[stage] = lost.get(stage, 0) + 1
     return tuple(
@@ -111,9 +111,8 @@ def _stage_summary(
     )
 
 
-def _stage_of(evaluation: Evaluation, loss: ItemLoss) -> str | None:
-    """Name the stage of the run in which an item was lost; None when it was lost before or never."""
-    run = evaluation.run
+def stage_of(run: Run, lost_at: LostAt | None) -> str | None:
+    """Name the stage of a run in which an item was lost; None when it was lost before any, or never."""
     role = {
         "fusion": "pool",
         "pool cut": "pool",
@@ -121,9 +120,9 @@ def _stage_of(evaluation: Evaluation, loss: ItemLoss) -> str | None:
         "diversity": "diversify",
         "final cut": "final",
         "token budget": "final",
-    }.get(loss.lost_at or "")
+    }.get(lost_at or "")
     found = next((stage.name for stage in run.stages if stage.role == role), None)
-    if found is None and loss.lost_at in ("first stage", "retriever error"):
+    if found is None and lost_at in ("first stage", "retriever error"):
         # The lists of a first stage share their losses; they are told at the stage that joins them.
         found = next((stage.name for stage in run.stages if stage.role != "list"), run.final.name)
     return found

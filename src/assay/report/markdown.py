@@ -17,22 +17,22 @@ MOST_MOVED = 20
 def gate_markdown(report: GateReport) -> str:
     """Return the gates as a heading, a table, and the queries behind each that fell."""
     lines = [MARK, f"### {'✅' if report.passed else '❌'} Retrieval: {gate_headline(report)}", ""]
-    lines += _table(
+    lines += table_lines(
         ["", "gate", "measured", "n"],
         [
-            ["✅" if result.passed else "❌", _code(result.gate.name), _cell(result.shown), str(result.n)]
+            ["✅" if result.passed else "❌", code(result.gate.name), cell(result.shown), str(result.n)]
             for result in report.results
         ],
     )
     for result in report.failed:
-        lines += ["", f"**{_cell(result.gate.name)}**: {_text(result.reason or result.shown)}"]
+        lines += ["", f"**{cell(result.gate.name)}**: {escaped(result.reason or result.shown)}"]
         if result.lint is not None:
-            lines += ["", f"_{_text(result.lint)}_"]
+            lines += ["", f"_{escaped(result.lint)}_"]
         if result.causes:
             lines += ["", "<details><summary>queries that caused it</summary>", ""]
-            lines += [f"- {_text(line)}" for line in cause_lines(result.causes, most=MOST_MOVED)]
+            lines += [f"- {escaped(line)}" for line in cause_lines(result.causes, most=MOST_MOVED)]
             lines += ["", "</details>"]
-    lines += _notices(report.notices)
+    lines += notice_lines(report.notices)
     footer = [f"run `{report.run}`"] if report.run else []
     footer += [f"baseline `{report.baseline}`"] if report.baseline else []
     if footer:
@@ -42,10 +42,10 @@ def gate_markdown(report: GateReport) -> str:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comparison as its sentences, a table of all rows, and the queries that moved."""
-    lines = [f"### {_text(comparison.base)} → {_text(comparison.candidate)}", ""]
-    lines += [f"- {_text(row.sentence)}" for row in comparison.rows if row.group is None]
+    lines = [f"### {escaped(comparison.base)} → {escaped(comparison.candidate)}", ""]
+    lines += [f"- {escaped(row.sentence)}" for row in comparison.rows if row.group is None]
     lines.append("")
-    lines += _table(
+    lines += table_lines(
         [
             "measure",
             comparison.by or "group",
@@ -63,10 +63,10 @@ def comparison_markdown(comparison: Comparison) -> str:
     )
     for measure, moved in comparison.moved.items():
         if moved:
-            lines += ["", f"<details><summary>{_cell(measure)}: {len(moved)} moved</summary>", ""]
+            lines += ["", f"<details><summary>{cell(measure)}: {len(moved)} moved</summary>", ""]
             lines += _moved(moved)
             lines += ["", "</details>"]
-    lines += _notices(comparison.notices)
+    lines += notice_lines(comparison.notices)
     made = f"Holm over {comparison.tests} tests, alpha {comparison.alpha:g}, seed {comparison.seed}"
     lines += ["", f"<sub>sign-flip test, BCa intervals, {made}</sub>"]
     return "\n".join(lines) + "\n"
@@ -76,15 +76,15 @@ def matrix_markdown(matrix: Matrix) -> str:
     """Return several runs as one table a measure: means, and the difference of the column to the row."""
     lines: list[str] = []
     for measure, means in matrix.means.items():
-        lines += [f"### {_text(measure)}", ""]
+        lines += [f"### {escaped(measure)}", ""]
         rows = [
-            [_cell(name), number(mean), *(_pair(matrix, measure, name, other) for other in matrix.names)]
+            [cell(name), number(mean), *(_pair(matrix, measure, name, other) for other in matrix.names)]
             for name, mean in zip(matrix.names, means, strict=True)
         ]
-        lines += _table(["run", "mean", *map(_cell, matrix.names)], rows)
+        lines += table_lines(["run", "mean", *map(cell, matrix.names)], rows)
         lines.append("")
     lines.append(f"<sub>column minus row, over {matrix.n} queries; * proven after Holm's correction</sub>")
-    lines += _notices(matrix.notices)
+    lines += notice_lines(matrix.notices)
     return "\n".join(lines) + "\n"
 
 
@@ -99,8 +99,8 @@ def _pair(matrix: Matrix, measure: str, base: str, candidate: str) -> str:
 
 def _difference(row: Difference) -> list[str]:
     return [
-        _cell(row.measure),
-        "all" if row.group is None else _cell(row.group),
+        cell(row.measure),
+        "all" if row.group is None else cell(row.group),
         str(row.n),
         number(row.base),
         number(row.candidate),
@@ -115,19 +115,21 @@ def _difference(row: Difference) -> list[str]:
 
 def _moved(moved: Sequence[Moved]) -> list[str]:
     rows = [
-        [_cell(query.query_id), _cell(query.group or ""), number(query.base), number(query.candidate)]
+        [cell(query.query_id), cell(query.group or ""), number(query.base), number(query.candidate)]
         for query in moved[:MOST_MOVED]
     ]
-    lines = _table(["query", "kind", "base", "candidate"], rows)
+    lines = table_lines(["query", "kind", "base", "candidate"], rows)
     more = len(moved) - MOST_MOVED
     return [*lines, "", f"and {more} more"] if more > 0 else lines
 
 
-def _notices(notices: Sequence[Notice]) -> list[str]:
-    return ["", *(f"> note: {_text(notice.text)}" for notice in notices)] if notices else []
+def notice_lines(notices: Sequence[Notice]) -> list[str]:
+    """Write remarks, with a blank line before them; nothing where there is none."""
+    return ["", *(f"> note: {escaped(notice.text)}" for notice in notices)] if notices else []
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write a table, one line a row; what stands in a cell is escaped already."""
     return [
         f"| {' | '.join(heads)} |",
         f"|{'|'.join(' --- ' for _ in heads)}|",
@@ -135,18 +137,19 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _code(text: str) -> str:
-    return f"`{_cell(text)}`"
+def code(text: str) -> str:
+    """Write an id or a name as code, for a cell of a table."""
+    return f"`{cell(text)}`"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Escape what would end a cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape what Markdown or HTML would read as markup in running text."""
-    escaped = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for mark in "*_`[]":
-        escaped = escaped.replace(mark, f"\\{mark}")
-    return escaped
+        safe = safe.replace(mark, f"\\{mark}")
+    return safe
