@@ -277,6 +277,13 @@ def test_building_says_what_the_indexes_cost():
     assert Pipeline(read_pipeline({"vector": False}), CHUNKS).build().bytes < cost.bytes
 
 
+def test_embedding_tells_its_progress(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("assay.retrieval.corpus_index._EMBEDDED", 25)
+    told: list[tuple[str, int, int]] = []
+    Pipeline(PipelineSettings(), CHUNKS).build(progress=lambda *step: told.append(step))
+    assert told == [("embedding", 25, 60), ("embedding", 50, 60), ("embedding", 60, 60)]
+
+
 def test_the_settings_are_described_for_the_manifest():
     pipeline = Pipeline(read_pipeline({"pool": 20}), CHUNKS)
     assert pipeline.describe()["pool"] == 20

@@ -22,6 +22,8 @@ from assay.retrieval.terms import TermIndex, index_terms
 _EMBEDDED = 8192
 """Chunks that are embedded at a time."""
 _STATE = "state-"
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
 
 
 class CorpusIndex:
@@ -111,13 +113,14 @@ class CorpusIndex:
         )
 
     def vectors(
-        self, settings: EmbedderSettings, make: Callable[[], Embedder]
+        self, settings: EmbedderSettings, make: Callable[[], Embedder], *, progress: Progress | None = None
     ) -> tuple[NDArray[np.float32], State]:
         """Return one unit row a chunk, and what the embedder learnt of the corpus.
 
         Args:
             settings: the embedder's, for the key.
             make: called only when the vectors are not there yet.
+            progress: told how many chunks are embedded, of how many.
         """
 
         def fill(writer: EntryWriter) -> None:
@@ -128,6 +131,8 @@ class CorpusIndex:
             for start in range(0, len(texts), _EMBEDDED):
                 part = texts[start : start + _EMBEDDED]
                 rows[start : start + len(part)] = unit(embedder.embed_passages(part, state))
+                if progress is not None:
+                    progress("embedding", start + len(part), len(texts))
             for name, values in state.items():
                 writer.put(_STATE + name, values)
 

@@ -32,7 +32,7 @@ from assay.model.notices import Notice, listed
 from assay.model.runs import Retrieved, Role, StageTable
 from assay.model.words import analyser
 from assay.retrieval.cache import Cache
-from assay.retrieval.corpus_index import CorpusIndex, unit
+from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
 from assay.retrieval.models.protocols import Candidates, Embedder, State
 from assay.retrieval.models.registry import make_embedder, make_reranker
 from assay.retrieval.settings import PipelineSettings, describe, digest, wiring_faults
@@ -109,10 +109,14 @@ class Pipeline:
         """Return the settings as plain JSON values, for the manifest of a run."""
         return describe(self.settings)
 
-    def build(self) -> IndexCost:
-        """Build (or load) every index that the settings need, and say what they cost."""
+    def build(self, *, progress: Progress | None = None) -> IndexCost:
+        """Build (or load) every index that the settings need, and say what they cost.
+
+        Args:
+            progress: told what is being done, how much of it is done, and how much there is.
+        """
         if self.settings.vector.enabled:
-            self._vectors()
+            self._vectors(progress)
         if self.settings.fulltext.enabled:
             self._postings()
         if self.settings.reranker.name == "lexical":
@@ -263,8 +267,9 @@ class Pipeline:
             lambda: DiversifyStage(balance=balance).run(incoming.lists, self._vectors()[0]),
         )
 
-    def _vectors(self) -> tuple[NDArray[np.float32], State]:
-        return self.index.vectors(self.settings.embedder, lambda: make_embedder(self.settings.embedder))
+    def _vectors(self, progress: Progress | None = None) -> tuple[NDArray[np.float32], State]:
+        own = self.settings.embedder
+        return self.index.vectors(own, lambda: make_embedder(own), progress=progress)
 
     def _postings(self) -> tuple[TermIndex, Postings]:
         own = self.settings.fulltext

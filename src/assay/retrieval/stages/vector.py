@@ -83,11 +83,10 @@ class VectorStage:
         margin = error_bound(queries.shape[1])
         target = exact(queries, vectors, watched_query, watched_chunk)
         above = np.ones(len(target), np.int64)
-        best = _Best(depth=self.depth, n_queries=len(queries), margin=margin)
+        best = _Best(depth=self.depth, says=says, margin=margin)
         for start in range(0, len(vectors), self.chunk_block):
             part = np.asarray(vectors[start : start + self.chunk_block])
             scores = queries @ part.T
-            scores[~says] = -np.inf
             best.offer(scores, start)
             above += _count_above(
                 scores[watched_query], (queries, part), (watched_query, watched_chunk, target), order, start
@@ -158,9 +157,10 @@ class _Block:
 class _Best:
     """Every chunk that can still be among the best ``depth`` of its query."""
 
-    def __init__(self, *, depth: int, n_queries: int, margin: float) -> None:
-        self.depth, self.n_queries, self.margin = depth, n_queries, margin
-        self.floor = np.full(n_queries, -np.inf, np.float32)
+    def __init__(self, *, depth: int, says: NDArray[np.bool_], margin: float) -> None:
+        self.depth, self.n_queries, self.margin = depth, len(says), margin
+        # Nothing reaches the floor of a query that says nothing.
+        self.floor = np.where(says, np.float32(-np.inf), np.float32(np.inf))
         self.parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
         self.held = 0
 
@@ -168,7 +168,7 @@ class _Best:
         if not self.parts and scores.shape[1] > self.depth:
             inside = np.partition(scores, -self.depth, axis=1)[:, -self.depth]
             np.maximum(self.floor, self._lowered(inside), out=self.floor)
-        query, chunk = np.nonzero((scores >= self.floor[:, None]) & (scores > -np.inf))
+        query, chunk = _where(scores >= self.floor[:, None])
         self.parts.append((query, chunk + start, scores[query, chunk]))
         self.held += len(query)
         if self.held > 4 * self.depth * self.n_queries:
@@ -223,10 +223,16 @@ def _count_above(
     margin = np.float32(2 * error_bound(queries.shape[1]))
     centre = target.astype(np.float32)[:, None]
     above = np.count_nonzero(scores > centre + margin, axis=1).astype(np.int64)
-    row, near = np.nonzero(np.abs(scores - centre) <= margin)
+    row, near = _where((scores >= centre - margin) & (scores <= centre + margin))
     close = exact(queries, part, query[row], near)
     before = (close == target[row]) & (order[near + start] < order[chunk[row]])
     return above + np.bincount(row[(close > target[row]) | before], minlength=len(query))
+
+
+def _where(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return row and column of each True; much faster than ``np.nonzero`` where they are few."""
+    row, column = np.divmod(np.flatnonzero(mask), mask.shape[1])
+    return row, column
 
 
 def _ordered(
