@@ -50,6 +50,11 @@ class Judgements:
         return np.bincount(self.query[self.grades <= 0], minlength=len(self.query_ids))
 
     @cached_property
+    def negative(self) -> NDArray[np.int64]:
+        """How many of them have a grade below 0: in TREC's files, pooled but not judged."""
+        return np.bincount(self.query[self.grades < 0], minlength=len(self.query_ids))
+
+    @cached_property
     def relevant(self) -> NDArray[np.int64]:
         """Relevant documents, a query."""
         return np.bincount(self.query[self.grades > 0], minlength=len(self.query_ids))

@@ -49,9 +49,9 @@ class Meeting:
     """What a run met, and what was noticed on the way."""
 
     judged: Judged
-    first: NDArray[np.int32]
+    first: NDArray[np.int64]
     """For each found row, the first rank that an order of the ties could give ..."""
-    last: NDArray[np.int32]
+    last: NDArray[np.int64]
     """... and the last."""
     extra: tuple[str, ...]
     """Queries of the run that have no judgements; they are left out."""
@@ -137,10 +137,11 @@ class Meet:
                 ideal=self._set.ideal,
                 retrieved=retrieved.copy(),
                 nonrelevant=self._set.nonrelevant,
+                negative=self._set.negative,
                 answered=self._answered.copy(),
             ),
-            first=first.astype(np.int32),
-            last=last.astype(np.int32),
+            first=first.astype(np.int64),
+            last=last.astype(np.int64),
             extra=tuple(self._extra),
             contradicted=tuple(self._contradicted),
             not_numbers=tuple(self._not_numbers),

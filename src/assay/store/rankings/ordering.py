@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from assay.store.rankings.batch import Batch
 from assay.store.rankings.ids import Positions
 
-Ties = Literal["trec", "given"]
-"""How equal scores stand: ``trec``, document id down by UTF-8 bytes; ``given``, as in the file."""
+Ties = Literal["trec", "given", "up"]
+"""How equal scores stand: ``trec``, document id down by UTF-8 bytes; ``given``, as in the file; ``up``,
+document id up, as some tools that are not trec_eval do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class Ordering:
         group = np.searchsorted(heads, at, "right") - 1
         head, tail = heads[group], np.append(heads[1:], len(self._equal))[group]
         tied = tail - head > 1
-        if self._ties == "trec" and tied.any():
+        if self._ties != "given" and tied.any():
             rank[tied] = head[tied] - start[tied] + 1 + self._settle(head[tied], tail[tied], at[tied])
         return Places(rank=rank, first=head - start + 1, last=tail - start)
 
@@ -127,7 +128,8 @@ class Ordering:
         members = ranges(groups, sizes)
         rows = members if self._order is None else self._order[members]
         places = self._batch.docs.take(rows).places_down(np.repeat(np.arange(len(groups)), sizes))
-        return places[(np.cumsum(sizes) - sizes)[which] + (at - head)]
+        own = places[(np.cumsum(sizes) - sizes)[which] + (at - head)]
+        return own if self._ties == "trec" else tail - head - 1 - own
 
     def _inverse(self) -> Positions:
         assert self._order is not None

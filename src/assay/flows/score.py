@@ -1,0 +1,260 @@
+"""``assay score``: runs against judgements, from files to means.
+
+``run + qrels -> batches -> Judged -> measures -> ScoredRun``. Rooms: store (runs and judgements in
+other people's forms), measures (values, ceilings, what ties could change).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.flows.compat import Manner, Tool, find_tool, names_in
+from assay.flows.groups import group_columns
+from assay.measures.batch import ceilings, score
+from assay.measures.family import Measure
+from assay.measures.spec import parse_measures
+from assay.measures.ties import TieGroups, tie_range
+from assay.model.notices import Notice
+from assay.model.relevance import Judged, JudgedRows
+from assay.model.scored import Scorecard, ScoredRun
+from assay.model.scores import Average, ScoreTable
+from assay.store.rankings.batch import Duplicates
+from assay.store.rankings.judgements import Judgements
+from assay.store.rankings.meet import Meeting, Rules
+from assay.store.rankings.ordering import Ties
+from assay.store.rankings.reading import Met, meet_run, read_judgements
+from assay.store.rankings.sources import Form, Readable, Source, open_run
+
+Floats = NDArray[np.float64]
+
+MEASURES = ("nDCG@10", "recall@10", "recall@100", "RR", "AP")
+"""What is measured when nothing is asked for."""
+NONE = "(none)"
+"""The group of queries that have no value in the column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """How runs are scored; the defaults are SEMANTICS in full."""
+
+    measures: Sequence[str] = MEASURES
+    ties: Ties | None = None
+    """None: as trec_eval for TREC files, in the order given for everything else."""
+    duplicates: Duplicates = "error"
+    judged_only: bool = False
+    """Leave unjudged documents out of the lists."""
+    lenient: bool = False
+    """Leave broken rows out, saying so."""
+    by: Sequence[str] = ()
+    """Columns to group by: of the judgements, or of ``queries``."""
+    queries: Path | None = None
+    """A file with more columns of the queries: a golden set, JSONL, CSV, TSV or Parquet."""
+    compat: str | None = None
+    """Score as this tool would."""
+    run_form: Form | None = None
+    qrels_form: Form | None = None
+    cache: Path | None = None
+    """A folder for coded runs: scoring a run again is then a matter of its judged rows."""
+
+
+def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = None) -> Scorecard:
+    """Score runs against judgements.
+
+    The mean of each measure is over the judged queries: one that the run lacks scores 0, one with nothing
+    relevant has no value and is counted.
+
+    Args:
+        runs: paths, mappings, frames or iterables of records; scored one after the other.
+        qrels: judgements, in any of these forms.
+        scoring: what is measured, and how.
+
+    Raises:
+        InputError: a file is broken (all faults, with their lines), a measure is unknown, or a run shares no
+            query with the judgements.
+
+    >>> qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d3": 1}}
+    >>> card = score_runs([{"q1": {"d1": 0.9, "d7": 0.5}}], qrels, Scoring(measures=["R@10", "RR"]))
+    >>> {name: average.mean for name, average in card.runs[0].means.items()}
+    {'R@10': 0.25, 'RR': 0.5}
+    """
+    scoring = scoring or Scoring()
+    measures = parse_measures(scoring.measures)
+    tool = None if scoring.compat is None else find_tool(scoring.compat)
+    printed = (
+        {str(measure): str(measure) for measure in measures} if tool is None else names_in(tool, measures)
+    )
+    judgements = read_judgements(
+        qrels, form=scoring.qrels_form, duplicates=scoring.duplicates, lenient=scoring.lenient
+    )
+    if tool is not None:
+        judgements = _whole_grades(judgements)
+    groups = group_columns(judgements, scoring.by, scoring.queries)
+    return Scorecard(
+        judgements=judgements.name,
+        runs=tuple(
+            _scored(open_run(run, form=scoring.run_form), judgements, measures, groups, scoring, tool)
+            for run in runs
+        ),
+        measures=tuple(map(str, measures)),
+        tool=None if tool is None else tool.name,
+        printed=printed,
+        notices=judgements.notices,
+    )
+
+
+def _scored(
+    run: Readable,
+    judgements: Judgements,
+    measures: Sequence[Measure],
+    groups: Mapping[str, tuple[str | None, ...]],
+    scoring: Scoring,
+    tool: Tool | None,
+) -> ScoredRun:
+    rules = Rules(
+        ties=scoring.ties or run.ties,
+        duplicates=scoring.duplicates,
+        judged_only=scoring.judged_only,
+    )
+    if tool is None:
+        met = meet_run(run, judgements, rules, lenient=scoring.lenient)
+        values = score(met.meeting.judged, measures)
+        best = ceilings(met.meeting.judged, measures)
+    else:
+        met, values = _as_tool(run, judgements, measures, rules, scoring, tool)
+        best = {}
+    table = ScoreTable(query_ids=judgements.query_ids, values=values, ceilings=best, groups=groups)
+    tied, tie_notice = _ties(met.meeting, measures, values) if tool is None else ({}, None)
+    return ScoredRun(
+        name=run.name,
+        table=table,
+        means={name: table.average(name) for name in values},
+        counts=_counts(met.meeting, judgements),
+        by={column: _by(table, cells) for column, cells in groups.items()},
+        tied=tied,
+        notices=(*met.notices, *([tie_notice] if tie_notice else [])),
+    )
+
+
+def _as_tool(
+    run: Readable,
+    judgements: Judgements,
+    measures: Sequence[Measure],
+    rules: Rules,
+    scoring: Scoring,
+    tool: Tool,
+) -> tuple[Met, dict[str, Floats]]:
+    """Score by the rules of a tool: NaN leaves a query out of the mean, as the tool would."""
+    met: dict[Rules, Met] = {}
+    values: dict[str, Floats] = {}
+    for measure in measures:
+        manner: Manner = tool.manner(measure)
+        own = replace(manner.rules, duplicates=rules.duplicates, judged_only=rules.judged_only)
+        if own not in met:
+            met[own] = meet_run(run, judgements, own, lenient=scoring.lenient)
+        judged = met[own].meeting.judged
+        column = np.nan_to_num(score(judged, [measure])[str(measure)], nan=0.0)
+        answered = np.ones(len(column), np.bool_) if judged.answered is None else judged.answered
+        values[str(measure)] = np.where(answered, column, np.nan if manner.over == "answered" else 0.0)
+    return next(iter(met.values())), values
+
+
+def _whole_grades(judgements: Judgements) -> Judgements:
+    """Cut fractions off the grades, as tools that read whole numbers do."""
+    whole = np.trunc(judgements.grades)
+    changed = int(np.count_nonzero(whole != judgements.grades))
+    if not changed:
+        return judgements
+    text = f"{judgements.name}: {changed} grades are fractions; the tool reads their whole part"
+    return replace(
+        judgements,
+        grades=whole,
+        notices=(*judgements.notices, Notice(code="fractional-grades", text=text)),
+    )
+
+
+def _counts(meeting: Meeting, judgements: Judgements) -> dict[str, int]:
+    judged = meeting.judged
+    answered = 0 if judged.answered is None else int(judged.answered.sum())
+    return {
+        "queries": len(judged.query_ids),
+        "answered": answered,
+        "missing": len(judged.query_ids) - answered,
+        "extra": len(meeting.extra),
+        "nothing_relevant": int(np.count_nonzero(judgements.relevant == 0)),
+        "hits": int(judged.retrieved.sum()),
+        "judged": len(judged.found.query),
+        "relevant": len(judged.ideal.query),
+        "found": int(np.count_nonzero(judged.found.grade > 0)),
+    }
+
+
+def _by(table: ScoreTable, cells: Sequence[str | None]) -> dict[str, dict[str, Average]]:
+    names = dict.fromkeys(cell if cell is not None else NONE for cell in cells)
+    place = {name: position for position, name in enumerate(names)}
+    codes = np.array([place[cell if cell is not None else NONE] for cell in cells], np.int64)
+    return {
+        name: {measure: table.average(measure, codes == position) for measure in table.measures}
+        for name, position in place.items()
+    }
+
+
+def _ties(
+    meeting: Meeting, measures: Sequence[Measure], values: Mapping[str, Floats]
+) -> tuple[dict[str, tuple[float, float]], Notice | None]:
+    """Return the range of each mean over tie orders, where there is one, and the sentence about it."""
+    tied = np.unique(meeting.judged.found.query[meeting.first != meeting.last])
+    if not len(tied):
+        return {}, None
+    part, rows = _part(meeting.judged, tied)
+    spread = tie_range(part, TieGroups(first=meeting.first[rows], last=meeting.last[rows]), measures)
+    changed = np.zeros(len(tied), np.bool_)
+    ranges: dict[str, tuple[float, float]] = {}
+    for name, one in spread.items():
+        moved = one.changed
+        changed |= moved
+        defined = int(np.count_nonzero(~np.isnan(values[name])))
+        if moved.any() and defined:
+            mean = float(np.nansum(values[name])) / defined
+            low = mean - float((one.given - one.worst)[moved].sum()) / defined
+            high = mean + float((one.best - one.given)[moved].sum()) / defined
+            ranges[name] = (low, high)
+    if not ranges:
+        return {}, None
+    names = _names(meeting.judged, tied[changed])
+    shown = "; ".join(f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in ranges.items())
+    text = f"{len(names)} queries have equal scores that change a measure: by their order, {shown}"
+    return ranges, Notice(code="ties", text=text, ids=names)
+
+
+def _names(judged: Judged, queries: NDArray[np.int32]) -> tuple[str, ...]:
+    places: list[int] = queries.tolist()
+    return tuple(judged.query_ids[place] for place in places)
+
+
+def _part(judged: Judged, queries: NDArray[np.int32]) -> tuple[Judged, NDArray[np.intp]]:
+    """Return the judged rows of some queries, and which of the found rows they are."""
+    place = np.full(len(judged.query_ids), -1, np.int32)
+    place[queries] = np.arange(len(queries))
+
+    def rows_of(rows: JudgedRows) -> tuple[JudgedRows, NDArray[np.intp]]:
+        chosen = np.flatnonzero(place[rows.query] >= 0)
+        return (
+            JudgedRows(query=place[rows.query[chosen]], rank=rows.rank[chosen], grade=rows.grade[chosen]),
+            chosen,
+        )
+
+    found, chosen = rows_of(judged.found)
+    part = Judged(
+        query_ids=_names(judged, queries),
+        found=found,
+        ideal=rows_of(judged.ideal)[0],
+        retrieved=judged.retrieved[queries],
+        nonrelevant=None if judged.nonrelevant is None else judged.nonrelevant[queries],
+        negative=None if judged.negative is None else judged.negative[queries],
+    )
+    return part, chosen
