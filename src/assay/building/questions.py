@@ -13,7 +13,7 @@ from assay.model.text import normalise
 from assay.model.words import STOP_WORDS, stem, words
 
 _END_MARKS = " \t?!.,;:…。？！"
-_RUN = re.compile(r"[^\W_]+(?:[-_.'][^\W_]+)*")
+_RUN = re.compile(r"\w+(?:['.]\w+)*")
 
 
 def question_key(question: str) -> str:

@@ -14,7 +14,7 @@ from assay.model.golden import Anchor, GoldenSet, Query
 from assay.model.relevance import Place, Relevance
 from assay.model.runs import ChunkTable
 
-PARAGRAPH_END = re.compile(r"(?:\r\n|[\r\n])[^\S\r\n]*(?:\r\n|[\r\n])")
+PARAGRAPH_END = re.compile(r"(?:\r\n|\n|\r(?!\n))[^\S\r\n]*(?:\r\n|[\r\n])")
 """Two line ends with nothing but blanks between them."""
 LONG_PARAGRAPH = 2_000
 """Characters from which a paragraph is taken to be many."""
