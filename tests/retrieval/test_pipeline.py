@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -143,6 +146,30 @@ def test_the_same_inputs_give_the_same_bytes_and_one_query_alone_gives_its_part(
             assert table.scores[rows].tobytes() == part.scores.tobytes(), table.name
 
 
+PROGRAM = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from hashlib import sha256
+from test_pipeline import as_bytes, corpus, run
+print(sha256(b"".join(as_bytes(run(corpus(700), rewrite="prf", embedder={"idf": True})))).hexdigest())
+"""
+
+
+def test_neither_threads_nor_hash_seeds_change_a_byte():
+    here = Path(__file__).resolve().parent
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(here), str(here.parents[1] / "src")],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "PYTHONHASHSEED": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "8")
+    }
+    assert len(outputs) == 1
+
+
 def test_equal_chunks_stand_in_the_order_of_their_ids_whatever_order_they_come_in():
     copies = [
         Chunk(id=f"{name}#0-9", doc_id=name, start=0, end=9, text="pump jams")
@@ -280,7 +307,11 @@ def test_building_says_what_the_indexes_cost():
 def test_embedding_tells_its_progress(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("assay.retrieval.corpus_index._EMBEDDED", 25)
     told: list[tuple[str, int, int]] = []
-    Pipeline(PipelineSettings(), CHUNKS).build(progress=lambda *step: told.append(step))
+
+    def tell(what: str, done: int, all_: int) -> None:
+        told.append((what, done, all_))
+
+    Pipeline(PipelineSettings(), CHUNKS).build(progress=tell)
     assert told == [("embedding", 25, 60), ("embedding", 50, 60), ("embedding", 60, 60)]
 
 
