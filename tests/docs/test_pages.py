@@ -12,7 +12,9 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_of_the_page_prints_what_the_page_says(page: Path, tmp_path: Path):
-    assert not run_page(page, tmp_path)
+    failures = run_page(page, tmp_path)
+    if failures:
+        pytest.fail("\n\n".join(failures), pytrace=False)
 
 
 def test_a_console_block_that_prints_something_else_fails(tmp_path: Path):

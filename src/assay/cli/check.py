@@ -61,7 +61,7 @@ def _print(checked: Checked) -> None:
     counts = ", ".join(
         counted(checked.count(severity), severity) for severity in ("error", "warning", "note")
     )
-    screen.print(f"\n{golden.name}: {len(golden.queries)} queries, {counts}")
+    screen.print(f"\n{golden.name}: {counted(len(golden.queries), 'query')}, {counts}")
 
 
 def _json(checked: Checked) -> str:
