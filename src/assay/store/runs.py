@@ -164,6 +164,14 @@ class RunStore:
         ]
         return tuple(sorted(found, key=lambda run: (run.saved_at, run.id)))
 
+    def versions(self, id: str = LATEST) -> Mapping[str, str]:  # noqa: A002 - it is what the command line calls it
+        """Return the versions of the program, and of what it computed with, that made a stored run.
+
+        Raises:
+            StoreError: no run or several fit.
+        """
+        return _read_manifest(self.folder / self.find(id)).versions
+
     @property
     def damaged(self) -> Mapping[str, str]:
         """Return the runs that cannot be listed, id -> why."""
