@@ -61,6 +61,16 @@ def test_drawing_counts_and_drawing_places_give_the_same_interval():
     assert counted.high == pytest.approx(placed.high, abs=0.01)
 
 
+def test_above_five_thousand_values_the_ends_are_those_of_drawing():
+    values = skewed(5_001)
+    worked = interval_of(values)
+    drawn = interval_of(values[:5_000])
+    assert (worked.method, drawn.method) == ("analytic", "bca")
+    error = values.std() / np.sqrt(len(values))
+    assert worked.low == pytest.approx(drawn.low, abs=0.05 * error)
+    assert worked.high == pytest.approx(drawn.high, abs=0.05 * error)
+
+
 def test_interval_covers_the_true_mean_about_as_often_as_it_says():
     covered = 0
     for trial in range(400):

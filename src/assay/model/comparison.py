@@ -9,7 +9,7 @@ from typing import Literal
 from assay.model.notices import Notice
 from assay.model.runs import Hit
 
-Method = Literal["bca", "percentile", "constant", "wilson", "exact"]
+Method = Literal["bca", "percentile", "analytic", "constant", "wilson", "exact"]
 Verdict = Literal[
     "better", "worse", "could be chance", "not enough queries", "no difference seen", "nothing to compare"
 ]
