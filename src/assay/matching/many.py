@@ -35,10 +35,12 @@ class ManyPhrases:
     def __init__(self, phrases: Sequence[Phrase]) -> None:
         self._phrases = phrases
         self._lengths: dict[int, dict[int, list[int]]] = {}
+        self._always: set[int] = set()
         for place, wanted in enumerate(phrases):
             for reading in wanted.readings:
                 bones = _bones(reading)
                 if not len(bones):
+                    self._always.add(place)
                     continue
                 length = min(_LONGEST, 1 << (len(bones).bit_length() - 1))
                 print_ = int(_prints(bones[:length], length)[length][0])
@@ -53,7 +55,7 @@ class ManyPhrases:
     def found_in(self, text: NormalText) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Yield each phrase that stands in the text, by its position, with its spans in the source."""
         bones = _bones(text)
-        candidates: set[int] = set()
+        candidates = set(self._always)
         for length, prints in _prints(bones, max(self._lengths, default=0)).items():
             if length not in self._lengths:
                 continue

@@ -12,6 +12,8 @@ from assay.model.text import NormalText, normalise
 
 _EDGE_MARKS = "*_`"
 _NEEDS_CARE = re.compile(r"[*_`|]")
+_SHORT = 500
+"""Characters up to which a quote is remembered: anchors are looked for often, whole chunks once."""
 _BROKEN = ("", "-", "- ")
 """What a hyphen at a line end may be on the other side: joined, kept, kept with a blank for the line end."""
 
@@ -30,13 +32,16 @@ class Phrase:
     """
 
 
-@lru_cache(maxsize=1 << 16)
 def phrase(quote: str) -> Phrase:
     """Return a quote made ready to be looked for.
 
     >>> [reading.text for reading in phrase("Fee | 12 days").readings]
     ['fee | 12 days', 'fee 12 days']
     """
+    return _remembered(quote) if len(quote) <= _SHORT else _read(quote)
+
+
+def _read(quote: str) -> Phrase:
     readings = [normalise(quote)]
     if _NEEDS_CARE.search(quote):
         if "|" in quote:
@@ -48,6 +53,9 @@ def phrase(quote: str) -> Phrase:
     for reading in readings:
         unlike.setdefault(reading.text, reading)
     return Phrase(quote=quote, readings=tuple(reading for text, reading in unlike.items() if text))
+
+
+_remembered = lru_cache(maxsize=1 << 15)(_read)
 
 
 def find(quote: str | Phrase, source: NormalText, *, whole_words: bool = True) -> list[tuple[int, int]]:
