@@ -28,8 +28,8 @@ def mean_interval(
 
     None below two values: one query says nothing of how queries vary. Equal values give the point itself,
     marked ``constant``. When the correction is undefined (every resampled mean on one side), the plain
-    percentile interval is given, marked so. Above 5,000 values (unless few are distinct) the ends are worked out instead of
-    drawn (``analytic``): resampling would only add its own noise. Never NaN.
+    percentile interval is given, marked so. Above 5,000 values (unless few are distinct) the ends are
+    worked out instead of drawn (``analytic``): resampling would only add its own noise. Never NaN.
 
     Raises:
         ValueError: a value is not finite, or ``confidence`` is not strictly between 0 and 1.
