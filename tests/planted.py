@@ -28,10 +28,12 @@ def planted_run(
     k: int,
     deep: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
     errors: Mapping[str, str] | None = None,
+    index: Sequence[str] = (),
 ) -> Run:
     """Make a run of lists of chunk ids: stage -> query -> chunks; ``deep``: stage -> query -> chunk -> rank.
 
-    A chunk id is ``document#start-end`` or a bare name, which stands for a chunk of unknown place.
+    A chunk id is ``document#start-end`` or a bare name, which stands for a chunk of unknown place. ``index``:
+    chunks that are there, whether or not a list holds them.
     """
     deep = deep or {}
     queries = list(dict.fromkeys(query for lists in stages.values() for query in lists))
@@ -39,6 +41,7 @@ def planted_run(
         dict.fromkeys(
             [chunk for lists in stages.values() for hits in lists.values() for chunk in hits]
             + [chunk for lists in deep.values() for ranks in lists.values() for chunk in ranks]
+            + [*index]
         )
     )
     position = {chunk: place for place, chunk in enumerate(chunks)}

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from assay.diagnosis.losses import find_losses
 from assay.diagnosis.ranks import item_ranks
+from assay.diagnosis.windows import hidden_anchors
 from assay.model.findings import ItemLoss
+from assay.model.relevance import Place, Relevance
 from assay.model.runs import Run
 from planted import planted_relevance, planted_run
 from shared_data import load_cases, needs_shared
@@ -168,3 +172,52 @@ def test_case_r04_rows_that_the_reranker_did_not_return_are_lost_there():
         k=case["k"],
     )
     assert lost(run, chunk=case["relevant"][0]).lost_at == "reranker"
+
+
+def test_an_item_of_a_query_that_the_run_lacks_is_a_retriever_error():
+    run = planted_run({"final": {"q": ["g"]}}, k=1)
+    losses = find_losses(run, planted_relevance({"q": {"a1": ["g"]}, "absent": {"a1": ["g"]}}))
+    assert [(one.query_id, one.lost_at) for one in losses] == [("q", None), ("absent", "retriever error")]
+    assert losses[1].detail == "the run has no such query"
+
+
+def test_an_item_below_what_the_reranker_was_sent_was_lost_at_the_pools_cut():
+    lists = {"vector": ["a", "b", "g"], "pool": ["a", "b", "g"], "reranked": ["b", "a"], "final": ["b", "a"]}
+    run = planted_run({name: {"q": chunks} for name, chunks in lists.items()}, k=2)
+    assert lost(run).lost_at == "reranker"
+    told = replace(run, pipeline={"pipeline": {"reranker": {"name": "lexical", "top_n": 2}}})
+    assert lost(told).lost_at == "pool cut"
+    assert lost(told).detail == "rank 3 before reranked, which was sent 2; k = 2"
+    assert lost(replace(run, meta={"reranker_sent": 2})).lost_at == "pool cut"
+
+
+@needs_shared
+def test_case_r02_the_anchor_lay_beyond_the_rerankers_window():
+    case = load_cases()["R02"]
+    given, expected = case["input"], case["expected"]
+    words = [f"w{at}" for at in range(given["chunk_words"])]
+    text = " ".join(words)
+    first, last = given["anchor_words_at"]
+    start = len(" ".join(words[:first])) + 1
+    place = Place(doc_id="d.md", start=start, end=start + len(" ".join(words[first : last + 1])))
+    chunk = f"d.md#0-{len(text)}"
+    run = planted_run(
+        {
+            "vector": {"q": [chunk, "a"]},
+            "pool": {"q": [chunk, "a"]},
+            "reranked": {"q": ["a", chunk]},
+            "final": {"q": ["a"]},
+        },
+        k=1,
+    )
+    window = {"max_length": given["max_length"], "special_tokens": given["special_tokens"]}
+    run = replace(run, meta={"reranker_window": window})
+    (one,) = planted_relevance({"q": {"a1": [chunk]}}).queries
+    relevance = Relevance(queries=(replace(one, places={"a1": (place,)}),))
+    query = " ".join("query" for _ in range(given["query_words"]))
+    hidden = hidden_anchors(run, relevance, texts={"d.md": text}, queries={"q": query})
+    assert hidden == {("q", "a1"): expected["flag"]}
+    (loss,) = find_losses(run, relevance, hidden=hidden)
+    assert loss.lost_at == "reranker"
+    assert loss.detail.startswith(expected["flag"])
+    assert hidden_anchors(replace(run, meta={}), relevance, texts={"d.md": text}, queries={"q": query}) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from assay.model.words import STOP_WORDS, stem, words
 
 AROUND = 800
 """Characters before and after a chunk that count as its neighbourhood."""
+_JOINTS = re.compile(r"[-_.'’]")
 NOTHING: Mapping[str, str] = {}
 COMMON = 0.1
 """A word that more than this share of the chunks holds tells no chunk from another."""
@@ -319,8 +321,10 @@ class Case:
         return tuple(sorted(some, key=lambda word: (-self.library.weight(word), word)))
 
     def spelled(self, stems: Iterable[str]) -> list[str]:
-        """Return stems as the query spells them."""
-        return [self.query_words.get(word, word) for word in stems]
+        """Return stems as the query spells them; a part of a joined word only where the whole is not told."""
+        told = [self.query_words.get(word, word) for word in stems]
+        parts = {part for word in told for part in _JOINTS.split(word) if part != word}
+        return [word for word in told if word not in parts]
 
     def _ranks(self, role: str) -> dict[str, int | None]:
         stages = self.library.run.stages

@@ -199,7 +199,7 @@ def vocabulary_gap(case: Case) -> Proposed | None:
         kind="vocabulary-gap",
         fix="better-embedder" if "vector" in case.list_ranks else "query-rewrite",
         evidence=Evidence(
-            sentence=f"{_holds(case)} It says nothing of {wanted}.{ranks}",
+            sentence=f"{_holds(case)} The chunk says nothing of {wanted}.{ranks}",
             facts={
                 "shared": case.spelled(case.shared),
                 "common": case.spelled(word for word in case.shared if word not in case.telling),

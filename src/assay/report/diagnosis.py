@@ -45,7 +45,7 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, *, most_misses: int 
     console.print(Group(*parts))
 
 
-def finding_lines(finding: Finding, remedy: Remedy | None = None) -> Text:
+def finding_lines(finding: Finding, remedy: Remedy | None = None) -> RenderableType:
     """Return one finding on a few lines: what was asked, where it was lost and why, the evidence."""
     text = Text()
     text.append(f"{finding.query_id}", style="bold")
@@ -59,8 +59,7 @@ def finding_lines(finding: Finding, remedy: Remedy | None = None) -> Text:
     if remedy is not None:
         tried = f"  brought back by {remedy.fix}" if remedy.fix else "  none of those tried brings it back"
         text.append(tried, style="green" if remedy.fix else "dim")
-    text.append(f"\n  {finding.evidence.sentence}")
-    return text
+    return Group(text, Padding(Text(finding.evidence.sentence), (0, 0, 0, 2)))
 
 
 def diagnosis_json(diagnosis: Diagnosis, *, times: bool = False) -> str:
@@ -210,7 +209,7 @@ def _status(finding: Finding) -> str:
 def _trials(trials: Sequence[Trial]) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("tried", no_wrap=True)
-    table.add_column("change")
+    table.add_column("change", no_wrap=True)
     for name in ("back", "broken", "net", "interval", "query ms", "index"):
         table.add_column(name, justify="right", no_wrap=True)
     for trial in trials:
@@ -257,12 +256,12 @@ def _proposal(proposal: Proposal | None, *, tried: bool) -> RenderableType:
 
 
 def change_text(change: Mapping[str, object]) -> str:
-    """Write a change of settings on one line, without the table that most of them stand in.
+    """Write a change of settings on one line, without the tables that they stand in.
 
     >>> change_text({"pipeline.mmr": "off", "chunker.overlap": 100})
-    'mmr = off, chunker.overlap = 100'
+    'mmr = off, overlap = 100'
     """
-    return ", ".join(f"{key.removeprefix('pipeline.')} = {_plain(value)}" for key, value in change.items())
+    return ", ".join(f"{key.rpartition('.')[2]} = {_plain(value)}" for key, value in change.items())
 
 
 def _plain(value: object) -> str:

@@ -17,12 +17,10 @@ from assay.store.strict import clean_record
 FILE = "findings.jsonl"
 
 
-class DecisionRow(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"query_id": "query"}
-):
+class DecisionRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line: what a person said of one finding."""
 
-    query_id: str
+    query: str
     """The query's id."""
     item: str
     """The anchor's id, or the label's."""
@@ -68,9 +66,19 @@ def load_decisions(path: Path) -> tuple[Decision, ...]:
         faults += [Fault(where=f"{path}:{line}", what=one.what, fix=one.fix) for one in problems]
         if not problems:
             row = msgspec.convert(cleaned, DecisionRow)
-            decision = Decision(**{name: getattr(row, name) for name in row.__struct_fields__})
+            decision = Decision(
+                query_id=row.query,
+                item=row.item,
+                lost_at=row.lost_at,
+                kind=row.kind,
+                proposed=row.proposed,
+                by=row.by,
+                when=row.when,
+                trace=row.trace,
+                note=row.note,
+            )
             if decision.key in found:
-                what = f"query {row.query_id!r}, item {row.item!r} at {row.lost_at!r} stands more than once"
+                what = f"query {row.query!r}, item {row.item!r} at {row.lost_at!r} stands more than once"
                 faults.append(Fault(where=f"{path}:{line}", what=what, fix="keep one of the lines"))
             found[decision.key] = decision
     if faults:
@@ -101,7 +109,7 @@ def save_decisions(
     encode = msgspec.json.Encoder().encode
     rows = [
         DecisionRow(
-            query_id=one.query_id,
+            query=one.query_id,
             item=one.item,
             lost_at=one.lost_at,
             kind=one.kind,
