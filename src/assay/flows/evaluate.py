@@ -148,7 +148,8 @@ def evaluation_of(prepared: Prepared, run: Run, *, notices: tuple[Notice, ...] =
                 "(where the project's chunker cuts them, say whole_index = true under [retriever])",
             )
         )
-    return replace(evaluation, notices=tuple(told))
+    # A retriever that located its texts and the matching that tried the rest may say the same.
+    return replace(evaluation, notices=tuple(dict.fromkeys(told)))
 
 
 def whole_index(run: Run) -> bool:
