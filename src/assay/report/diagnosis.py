@@ -209,8 +209,8 @@ def _status(finding: Finding) -> str:
 def _trials(trials: Sequence[Trial]) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("tried", no_wrap=True)
-    table.add_column("change", no_wrap=True)
-    for name in ("back", "broken", "net", "interval", "query ms", "index"):
+    table.add_column("change")
+    for name in ("back", "broken", "net", "interval", "ms", "index"):
         table.add_column(name, justify="right", no_wrap=True)
     for trial in trials:
         style = "green" if (trial.net or 0) > 0 else "red" if (trial.net or 0) < 0 else "dim"
@@ -272,7 +272,7 @@ def _plain(value: object) -> str:
 
 def interval_text(interval: Interval | None) -> str:
     """Write an interval of a difference."""
-    return UNDEFINED if interval is None else f"{interval.low:+.3f} to {interval.high:+.3f}"
+    return UNDEFINED if interval is None else f"{interval.low:+.2f} to {interval.high:+.2f}"
 
 
 def _size(count: int) -> str:

@@ -38,7 +38,11 @@ class Span:
 
 def is_span_record(record: object) -> bool:
     """Whether a record is a span, a batch of them, or a page of them."""
-    keys = set(as_table(record))
+    table = as_table(record)
+    keys = set(table)
+    page = table.get("data")
+    if isinstance(page, list):  # a page of an API
+        return any(map(is_span_record, cast("list[object]", page)))
     return bool(
         keys & {"resourceSpans", "resource_spans", "scopeSpans", "attributes", "span_kind", "spans"}
         or any(key.startswith("attributes.") for key in keys)

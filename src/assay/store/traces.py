@@ -14,7 +14,7 @@ from assay.model.errors import Fault, InputError
 from assay.model.golden import GoldenSet
 from assay.model.notices import Notice, listed
 from assay.model.runs import Retrieved, Role, StageTable
-from assay.store.jsonl import read_jsonl, read_text
+from assay.store.jsonl import read_jsonl, read_text, split_lines
 from assay.store.span_traces import plain_text, traces_of
 from assay.store.spans import as_table, is_span_record, spans_of
 from assay.store.trace_chunks import TraceChunks
@@ -108,7 +108,14 @@ def _records(path: Path) -> tuple[list[object], list[str]]:
     try:
         value: object = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        lines = read_jsonl(path).records  # says what is wrong, line by line
+        try:
+            lines = [
+                (number, cast("object", msgspec.json.decode(line)))
+                for number, line in enumerate(split_lines(text), start=1)
+                if line.strip()
+            ]
+        except msgspec.DecodeError:
+            lines = list(read_jsonl(path).records)  # says what is wrong, line by line
         return [record for _, record in lines], [f"{path}:{line}" for line, _ in lines]
     if isinstance(value, list):
         rows = cast("list[object]", value)
