@@ -36,5 +36,6 @@ COMMANDS: dict[str, Command] = {
     ),
     "diagnose": Command("diagnose", "where each miss was lost, why, and which fix brings it back", MEASURE),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
+    "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
 }
 """Verb -> command, in the order of display."""

@@ -128,7 +128,7 @@ def _scored(
         met, values = _as_tool(run, judgements, measures, rules, scoring, tool)
         best = {}
     table = ScoreTable(query_ids=judgements.query_ids, values=values, ceilings=best, groups=groups)
-    tied, tie_notice = _ties(met.meeting, measures, values) if tool is None else ({}, None)
+    tied, tie_notice = _ties(run.name, met.meeting, measures, table) if tool is None else ({}, None)
     return ScoredRun(
         name=run.name,
         table=table,
@@ -204,7 +204,7 @@ def _by(table: ScoreTable, cells: Sequence[str | None]) -> dict[str, dict[str, A
 
 
 def _ties(
-    meeting: Meeting, measures: Sequence[Measure], values: Mapping[str, Floats]
+    run: str, meeting: Meeting, measures: Sequence[Measure], table: ScoreTable
 ) -> tuple[dict[str, tuple[float, float]], Notice | None]:
     """Return the range of each mean over tie orders, where there is one, and the sentence about it."""
     tied = np.unique(meeting.judged.found.query[meeting.first != meeting.last])
@@ -215,20 +215,22 @@ def _ties(
     changed = np.zeros(len(tied), np.bool_)
     ranges: dict[str, tuple[float, float]] = {}
     for name, one in spread.items():
-        moved = one.changed
-        changed |= moved
-        defined = int(np.count_nonzero(~np.isnan(values[name])))
-        if moved.any() and defined:
-            mean = float(np.nansum(values[name])) / defined
-            low = mean - float((one.given - one.worst)[moved].sum()) / defined
-            high = mean + float((one.best - one.given)[moved].sum()) / defined
+        changed |= one.changed
+        low, high = (_mean_with(table, name, tied, ends) for ends in (one.worst, one.best))
+        if one.changed.any() and low is not None and high is not None:
             ranges[name] = (low, high)
     if not ranges:
         return {}, None
     names = _names(meeting.judged, tied[changed])
-    shown = "; ".join(f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in ranges.items())
-    text = f"{len(names)} queries have equal scores that change a measure: by their order, {shown}"
-    return ranges, Notice(code="ties", text=text, ids=names)
+    shown = "; ".join(f"{name} {low:.6f} to {high:.6f}" for name, (low, high) in ranges.items())
+    text = f"{run}: equal scores change a measure in {len(names):,} of {len(table.query_ids):,} queries"
+    return ranges, Notice(code="ties", text=f"{text}; by their order, {shown}", ids=names)
+
+
+def _mean_with(table: ScoreTable, measure: str, queries: NDArray[np.int32], ends: Floats) -> float | None:
+    values = table.values[measure].copy()
+    values[queries] = ends
+    return replace(table, values={measure: values}).average(measure).mean
 
 
 def _names(judged: Judged, queries: NDArray[np.int32]) -> tuple[str, ...]:

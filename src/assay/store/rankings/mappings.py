@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from assay.model.errors import Fault, InputError, MissingExtraError
-from assay.store.rankings.opening import bare_suffix, whole
+from assay.store.rankings.opening import bare_suffix, unpacked_lz4, whole
 from assay.store.rankings.records import take_list
 from assay.store.rankings.rows import Rows
 
@@ -88,4 +88,6 @@ def _cbor(path: Path, data: bytes) -> object:
         import cbor2  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise MissingExtraError(f"{path}: reading ranx's LZ4 files", package="cbor2", extra="ranx") from None
+    # ranx packs twice: it writes compressed bytes into a compressed file
+    data = unpacked_lz4(data)
     return cast("object", cbor2.loads(data))  # pyright: ignore[reportUnknownMemberType]

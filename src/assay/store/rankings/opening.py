@@ -152,6 +152,15 @@ def _opened_zstd(path: Path) -> BinaryIO:
     return io.BytesIO(text.encode())
 
 
+def unpacked_lz4(data: bytes) -> bytes:
+    """Return what is inside LZ4 bytes; other bytes as they are."""
+    if not data.startswith(b"\x04\x22\x4d\x18"):
+        return data
+    import lz4.frame  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
+
+    return cast("bytes", lz4.frame.decompress(data))  # pyright: ignore[reportUnknownMemberType]
+
+
 def _missing(path: Path) -> BinaryIO:
     what = "is a folder, not a file" if path.is_dir() else "there is no such file"
     raise InputError(f"{path}: {what}")

@@ -163,18 +163,20 @@ def _said(run: Readable, meeting: Meeting) -> list[Notice]:
     say(
         "missing-queries",
         missing,
-        f"{len(missing)} judged queries are not in the run and score 0 ({listed(missing)})",
+        f"judged queries that are missing score 0: {len(missing):,} ({listed(missing)})",
     )
     extra = meeting.extra
-    say("extra-queries", extra, f"{len(extra)} queries have no judgements and are left out ({listed(extra)})")
+    say("extra-queries", extra, f"queries without judgements are left out: {len(extra):,} ({listed(extra)})")
     wrong = meeting.contradicted
     say(
         "rank-column",
         wrong,
-        f"the rank column disagrees with the scores in {len(wrong)} queries; it is ignored ({listed(wrong)})",
+        f"the rank column disagrees with the scores and is ignored: {len(wrong):,} ({listed(wrong)})",
     )
     nan = meeting.not_numbers
-    say("nan-scores", nan, f"{len(nan)} queries have scores that are NaN; they stand last ({listed(nan)})")
+    say(
+        "nan-scores", nan, f"queries with scores that are NaN (they stand last): {len(nan):,} ({listed(nan)})"
+    )
     if meeting.folded:
         said.append(_folding(run.name, meeting.folded, "first or best"))
     return said

@@ -28,6 +28,7 @@ def read_records(path: Path, rows: Rows, *, judgements: bool) -> dict[str, dict[
     """Read a JSONL file; return what else it says of each query (text values only)."""
     decode = msgspec.json.Decoder().decode
     meta: dict[str, dict[str, str]] = {}
+    lists: dict[str, int] = {}
     for number, line in numbered_lines(path):
         try:
             record = decode(line)
@@ -40,7 +41,10 @@ def read_records(path: Path, rows: Rows, *, judgements: bool) -> dict[str, dict[
         fields = cast("dict[str, object]", record)
         if any(isinstance(value, float) for key, value in fields.items() if key.casefold() in _ID_KEYS):
             fields = _exact(line)
-        _take(rows, number, fields, judgements=judgements, meta=meta)
+        query = _take(rows, number, fields, judgements=judgements, meta=meta)
+        first = number if query is None else lists.setdefault(query, number)
+        if first != number:
+            rows.fault(number, f"query {query!r} has a list in line {first} already", "one line a query")
     return meta
 
 
@@ -69,7 +73,8 @@ def _exact(line: bytes) -> dict[str, object]:
 
 def _take(
     rows: Rows, line: int, record: dict[str, object], *, judgements: bool, meta: dict[str, dict[str, str]]
-) -> None:
+) -> str | None:
+    """Take one record; return its query when the record is that query's whole list."""
     names = list(record)
     doc_key = find(names, DOC)
     lists = find(names, _RELEVANT if judgements else _LISTS)
@@ -79,16 +84,18 @@ def _take(
     if query is None:
         has = f"{query_key} is {record[query_key]!r}" if query_key else f"its keys are {', '.join(names)}"
         rows.fault(line, f"no query id ({has})", "name it 'query', a text")
-        return
+        return None
     used = {query_key, doc_key, lists, number_key}
     _remember(meta.setdefault(query, {}), record, used)
     if doc_key is not None and not (lists and isinstance(record[lists], list | dict)):
         take_hit(rows, line, query, record[doc_key], record.get(number_key or ""), judgements=judgements)
     elif lists is not None:
         take_list(rows, line, query, record[lists], judgements=judgements)
+        return query
     else:
         wanted = "'doc' or 'relevant'" if judgements else "'doc' or 'hits'"
         rows.fault(line, f"nothing is said of a document (keys: {', '.join(names)})", f"add {wanted}")
+    return None
 
 
 def take_list(rows: Rows, line: int, query: str, value: object, *, judgements: bool) -> None:

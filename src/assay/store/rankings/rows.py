@@ -96,12 +96,12 @@ class Rows:
         if self.left_out:
             lines = [str(line) for line in self.left_out]
             text = (
-                f"{self.where}: {len(lines)} broken rows left out (lines {listed(lines, most=10)}); "
+                f"{self.where}: broken rows left out: {len(lines):,} (lines {listed(lines, most=10)}); "
                 "the figures are without them"
             )
             found.append(Notice(code="rows-left-out", text=text, ids=tuple(lines)))
         if self.spare_words:
-            text = f"{self.where}: {self.spare_words} lines have words after the run tag; they are ignored"
+            text = f"{self.where}: words after the run tag are ignored (lines: {self.spare_words:,})"
             found.append(Notice(code="spare-words", text=text))
         return tuple(found)
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, cast
 
 from assay.model.errors import InputError, nearest
 from assay.store.rankings import lines, mappings, records, tables, trec
-from assay.store.rankings.batch import Batch
+from assay.store.rankings.batch import Batch, UncleanError
 from assay.store.rankings.columns import DOC, GRADE, QUERY, SCORE, find
 from assay.store.rankings.opening import bare_suffix, opened
 from assay.store.rankings.ordering import Ties
@@ -111,13 +111,23 @@ def _form_of_bytes(head: bytes, *, csv: bool) -> Form:
     return "csv" if header or (csv and "," in first) else "trec"
 
 
+def as_form(text: str | None) -> Form | None:
+    """Return the form of that name; None stays None.
+
+    Raises:
+        InputError: there is no such form.
+
+    >>> as_form("trec")
+    'trec'
+    """
+    if text is None or text in FORMS:
+        return text
+    close = nearest(text, FORMS)
+    fix = f"did you mean {close!r}?" if close else f"one of {', '.join(FORMS)}"
+    raise InputError(f"there is no form {text!r}", fix=fix)
+
+
 def _opened(source: Source, form: Form | None, *, judgements: bool) -> Readable:
-    if form is not None and form not in FORMS:
-        close = nearest(form, FORMS)
-        raise InputError(
-            f"there is no form {form!r}",
-            fix=f"did you mean {close!r}?" if close else f"one of {', '.join(FORMS)}",
-        )
     if isinstance(source, str | Path):
         return _file(Path(source), form, judgements=judgements)
     name = "judgements" if judgements else "run"
@@ -204,6 +214,8 @@ def _listed(name: str, take: Callable[[Rows], None]) -> Iterator[Batch]:
     """Read row by row as if it were the fast way: for forms where there is only one way."""
     rows = Rows(where=name)
     take(rows)
+    if rows.faults:
+        raise UncleanError
     yield rows.batch()
 
 
