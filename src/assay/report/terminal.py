@@ -43,8 +43,8 @@ def shortened(text: str, most: int = 60) -> str:
     """
     if len(text) <= most:
         return text
-    head = text[: most - 4]
-    return f"{head.rsplit(' ', 1)[0] if ' ' in head else head} ..."
+    head = text[: most - 3]
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head else head[:-1]} ..."
 
 
 def print_summary(summary: Summary, console: Console, *, most_misses: int = 20) -> None:
