@@ -60,7 +60,18 @@ class MeasureTable(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of prompt within which recall is told."""
 
 
-TABLES = ("corpus", "golden", "chunker", "pipeline", "retriever", "measure", "gate", "diagnosis", "judge")
+TABLES = (
+    "corpus",
+    "golden",
+    "chunker",
+    "pipeline",
+    "retriever",
+    "measure",
+    "gate",
+    "diagnosis",
+    "judge",
+    "labels",
+)
 """The tables of ``assay.toml``; ``name``, ``k`` and ``seed`` stand above them."""
 
 
