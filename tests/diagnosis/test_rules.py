@@ -253,14 +253,16 @@ def test_a_hit_that_holds_a_part_of_the_anchor_itself_is_no_ambiguity():
 
 def test_words_that_are_spread_over_a_long_hit_do_not_make_it_alike():
     spread = " ".join(f"{word} {' '.join(f'filler{at}' for at in range(40))}" for word in ANCHOR.split())
-    hit = Passage(chunk_id="c", doc_id="d", start=0, end=1, text=spread, words=words_of(spread))
+    hit = Passage(chunk_id="c", doc_id="d", start=0, end=1, text=spread, words=frozenset(words_of(spread)))
     best = likest([ANCHOR], [hit], fewest=3)
     assert best is not None
     assert best.alike <= 2 / 5
 
 
 def test_an_anchor_of_too_few_words_is_not_compared():
-    hit = Passage(chunk_id="c", doc_id="d", start=0, end=1, text="ninety days", words=words_of("ninety days"))
+    hit = Passage(
+        chunk_id="c", doc_id="d", start=0, end=1, text="ninety days", words=frozenset(words_of("ninety days"))
+    )
     assert likest(["ninety days"], [hit], fewest=3) is None
 
 

@@ -25,10 +25,18 @@ class Likeness:
     """Those words."""
 
 
-def likest(quotes: Sequence[str], hits: Sequence[Passage], *, fewest: int) -> Likeness | None:
+def likest(
+    quotes: Sequence[str], hits: Sequence[Passage], *, fewest: int, least: float = 0.0
+) -> Likeness | None:
     """Return the hit that is most like one of the quotes; the earlier one of equals.
 
-    None when there is no hit, or no quote has at least ``fewest`` content words.
+    None when there is no hit, or no quote has at least ``fewest`` content words, or none is alike enough.
+
+    Args:
+        quotes: an anchor and its alternatives.
+        hits: what it is compared with.
+        fewest: content words that a quote has to have.
+        least: how alike a hit has to be.
     """
     best: Likeness | None = None
     for quote in quotes:
@@ -38,11 +46,11 @@ def likest(quotes: Sequence[str], hits: Sequence[Passage], *, fewest: int) -> Li
         for hit in hits:
             # Most hits are ruled out by what they hold at all, before any window is looked at.
             held = sum(word in hit.words for word in wanted) / len(wanted)
-            if held == 0 or (best is not None and held <= best.alike):
+            if held == 0 or held < least or (best is not None and held <= best.alike):
                 continue
             together = _together(wanted, hit.text)
             alike = len(together) / len(wanted)
-            if best is None or alike > best.alike:
+            if alike >= least and (best is None or alike > best.alike):
                 best = Likeness(hit=hit, alike=alike, shared=tuple(wanted[word] for word in together))
     return best
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import log1p
 
@@ -15,15 +16,15 @@ from assay.model.findings import ItemLoss
 from assay.model.golden import Anchor, GoldenSet, Query
 from assay.model.relevance import Place, QueryRelevance, Relevance
 from assay.model.runs import Run
-from assay.model.words import STOP_WORDS, stem, words
+from assay.model.words import STOP_WORDS, content_words, stem, words
 
 AROUND = 800
 """Characters before and after a chunk that count as its neighbourhood."""
 _JOINTS = re.compile(r"[-_.'’]")
-NOTHING: Mapping[str, str] = {}
+NOTHING: AbstractSet[str] = frozenset()
 COMMON = 0.1
 """A word that more than this share of the chunks holds tells no chunk from another."""
-_COUNTED = 50_000
+_COUNTED = 10_000
 """Chunks over which words are counted at most; of a larger index, evenly spread ones."""
 
 
@@ -52,8 +53,8 @@ class Passage:
     text: str
     rank: int | None = None
     """Its rank in the prompt, where it is a hit."""
-    words: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Content words of its text and context."""
+    words: AbstractSet[str] = NOTHING
+    """Stems of the content words of its text and context."""
 
     def covers(self, place: Place) -> bool:
         return self.doc_id == place.doc_id and 0 <= self.start <= place.start and place.end <= self.end
@@ -110,7 +111,7 @@ class Library:
         step = max(1, -(-total // _COUNTED))
         counts: Counter[str] = Counter()
         for at in range(0, total, step):
-            counts.update(self.passage(at).words.keys())
+            counts.update(self.passage(at).words)
         return counts, len(range(0, total, step))
 
     def weight(self, word: str) -> float:
@@ -124,13 +125,13 @@ class Library:
         counts, n = self.chunk_counts
         return n >= 50 and counts.get(word, 0) > COMMON * n
 
-    def context_words(self, passage: Passage) -> dict[str, str]:
-        """Return the words of the headings above a passage and of its document's title."""
+    def context_words(self, passage: Passage) -> AbstractSet[str]:
+        """Return the stems of the headings above a passage and of its document's title."""
         document = self.documents.get(passage.doc_id)
         if document is None or passage.start < 0:
-            return {}
+            return NOTHING
         path = self.outline(passage.doc_id).path_at(passage.start)
-        return words_of(" ".join([document.title or "", *path]))
+        return frozenset(content_words(" ".join([document.title or "", *path])))
 
     def around(self, passage: Passage) -> tuple[str, str]:
         """Return the text before and after a passage in its document."""
@@ -160,7 +161,7 @@ class Library:
             start=start,
             end=end,
             text=text,
-            words=words_of(f"{context}\n{text}" if context else text),
+            words=frozenset(content_words(f"{context}\n{text}" if context else text)),
         )
 
 
@@ -207,13 +208,13 @@ class Case:
                     start=start,
                     end=end,
                     text=text,
-                    words=words_of(text),
+                    words=frozenset(content_words(text)),
                 )
         return None
 
     @property
-    def held(self) -> Mapping[str, str]:
-        """Content words of the chunk."""
+    def held(self) -> AbstractSet[str]:
+        """Stems of the content words of the chunk."""
         return self.passage.words if self.passage is not None else NOTHING
 
     @cached_property
@@ -241,7 +242,7 @@ class Case:
     @cached_property
     def headings(self) -> tuple[str, ...]:
         """Missing stems that stand in the headings above the chunk, or in the title."""
-        held = self.library.context_words(self.passage) if self.passage else {}
+        held = self.library.context_words(self.passage) if self.passage is not None else NOTHING
         return tuple(word for word in self.missing if word in held)
 
     @cached_property
@@ -249,7 +250,7 @@ class Case:
         """Missing stems that stand in the text just before or after the chunk, and in no heading of it."""
         if self.passage is None:
             return ()
-        held = words_of("\n".join(self.library.around(self.passage)))
+        held = frozenset(content_words("\n".join(self.library.around(self.passage))))
         return tuple(word for word in self.missing if word in held and word not in self.headings)
 
     @cached_property

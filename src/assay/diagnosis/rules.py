@@ -86,8 +86,8 @@ def anchor_ambiguity(case: Case) -> Proposed | None:
     else:
         quotes = [anchor.quote for anchor in case.anchor.any_of]
     others = [hit for hit in case.top if not any(hit.touches(place) for place in case.places)]
-    best = likest(quotes, others, fewest=FEWEST)
-    if best is None or best.alike < ALIKE:
+    best = likest(quotes, others, fewest=FEWEST, least=ALIKE)
+    if best is None:
         return None
     what = f"{worded(best.shared)} stand together in it"
     return _ambiguous(best.hit.chunk_id, best.hit.rank, best.alike, what, best.shared)

@@ -27,7 +27,19 @@ def window_of(run: Run) -> Window | None:
     length, special = values.get("max_length"), values.get("special_tokens", 3)
     if not isinstance(length, int) or not isinstance(special, int):
         return None
-    return Window(max_length=length, special_tokens=special)
+    return Window(
+        max_length=length, special_tokens=special, holds_query=values.get("holds_query", True) is not False
+    )
+
+
+def signs_read(run: Run) -> Mapping[str, Mapping[str, int]] | None:
+    """Return query id -> chunk id -> signs of the chunk's own text that the reranker read.
+
+    Only chunks that it did not read whole are there; None where the run does not say how far it read.
+    It stands in ``meta["reranker_read"]``; the reference pipeline's models say so.
+    """
+    said = run.meta.get("reranker_read")
+    return cast("Mapping[str, Mapping[str, int]]", said) if isinstance(said, Mapping) else None
 
 
 def hidden_anchors(
@@ -40,8 +52,9 @@ def hidden_anchors(
 ) -> Hidden:
     """Return the anchors that lie beyond the window of the run's reranker, each with the sentence.
 
-    Tokens are counted as words, fewer than a model counts: what is told to lie beyond lies beyond. Nothing
-    is told where the run does not say what its reranker reads.
+    Where the run says how far its reranker read each chunk, that decides. Else tokens are counted as words,
+    fewer than a model counts: what is told to lie beyond lies beyond. Nothing is told where the run does not
+    say what its reranker reads.
 
     Args:
         run: the run.
@@ -53,6 +66,7 @@ def hidden_anchors(
     window = window_of(run)
     if window is None:
         return {}
+    read = signs_read(run)
     table = item_ranks(run, relevance)
     hidden: dict[tuple[str, str], str] = {}
     for row, item in enumerate(table.item_ids):
@@ -68,6 +82,11 @@ def hidden_anchors(
         anchor = _inside(place, relevance.by_query[query_id].places.get(item, ()))
         if anchor is None or place.doc_id not in texts:
             continue
+        if read is not None:
+            signs = read.get(query_id, {}).get(run.chunks.ids[chunk])
+            if signs is not None and anchor.end - place.start > signs:
+                hidden[query_id, item] = _flag(anchor.start - place.start, signs, place.end - place.start)
+            continue
         text = texts[place.doc_id]
         before = len(_WORD.findall((contexts or {}).get(run.chunks.ids[chunk], "")))
         first = before + len(_WORD.findall(text[place.start : anchor.start]))
@@ -78,6 +97,11 @@ def hidden_anchors(
         if sight.flag is not None:
             hidden[query_id, item] = sight.flag
     return hidden
+
+
+def _flag(first: int, signs: int, length: int) -> str:
+    how = "beyond" if first >= signs else "cut by"
+    return f"anchor {how} reranker window (starts at sign {first}, {signs} of the chunk's {length} were read)"
 
 
 def _inside(chunk: Place, places: tuple[Place, ...]) -> Place | None:
