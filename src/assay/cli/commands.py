@@ -35,6 +35,9 @@ COMMANDS: dict[str, Command] = {
         "compare", "runs side by side: what changed, whether it is proven, what moved", MEASURE
     ),
     "diagnose": Command("diagnose", "where each miss was lost, why, and which fix brings it back", MEASURE),
+    "report": Command(
+        "report", "one HTML file of a run: figures, losses, misses with their evidence", MEASURE
+    ),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
     "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
 }

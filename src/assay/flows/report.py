@@ -91,7 +91,8 @@ def report_page(
     evaluation, diagnosis = diagnosed.evaluation, diagnosed.diagnosis
     summary, run = evaluation.summary, evaluation.run
     lost: Counter[LostAt] = Counter(finding.lost_at for finding in diagnosis.findings)
-    most = max((place for place in PLACES if lost[place]), key=lambda place: lost[place], default=None)
+    places: list[LostAt] = [place for place in PLACES if lost[place]]
+    most = max(places, key=lambda place: lost[place], default=None)
     return ReportPage(
         summary=summary,
         diagnosis=diagnosis,

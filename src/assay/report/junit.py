@@ -33,11 +33,11 @@ def gate_junit(report: GateReport) -> str:
     if named:
         properties = ET.SubElement(suite, "properties")
         for name, value in named.items():
-            ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+            ET.SubElement(properties, "property", {"name": name, "value": clean(value)})
     for result in report.results:
         _add_case(suite, result)
     if report.notices:
-        ET.SubElement(suite, "system-out").text = _clean("\n".join(x.text for x in report.notices))
+        ET.SubElement(suite, "system-out").text = clean("\n".join(x.text for x in report.notices))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -47,15 +47,16 @@ def _add_case(suite: ET.Element, result: GateResult) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
-        {"classname": _clean(f"assay.gate.{gate.stage or 'final'}"), "name": _clean(gate.name), "time": "0"},
+        {"classname": clean(f"assay.gate.{gate.stage or 'final'}"), "name": clean(gate.name), "time": "0"},
     )
     if result.passed:
-        ET.SubElement(case, "system-out").text = _clean(result.shown)
+        ET.SubElement(case, "system-out").text = clean(result.shown)
         return
     tag = "error" if result.value is None else "failure"
-    failure = ET.SubElement(case, tag, {"message": _clean(result.reason or result.shown), "type": gate.rule})
-    failure.text = _clean("\n".join(result_lines(result)))
+    failure = ET.SubElement(case, tag, {"message": clean(result.reason or result.shown), "type": gate.rule})
+    failure.text = clean("\n".join(result_lines(result)))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Replace what XML cannot hold."""
     return _FORBIDDEN.sub("\ufffd", text)
