@@ -97,14 +97,22 @@ def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = 
     return Scorecard(
         judgements=judgements.name,
         runs=tuple(
-            _scored(open_run(run, form=scoring.run_form), judgements, measures, groups, scoring, tool)
-            for run in runs
+            _scored(_opened(run, scoring), judgements, measures, groups, scoring, tool) for run in runs
         ),
         measures=tuple(map(str, measures)),
         tool=None if tool is None else tool.name,
         printed=printed,
         notices=judgements.notices,
     )
+
+
+def _opened(run: Source, scoring: Scoring) -> Readable:
+    readable = open_run(run, form=scoring.run_form)
+    if scoring.cache is None:
+        return readable
+    from assay.store.rankings.cache import with_cache  # noqa: PLC0415 - small files are scored before it loads
+
+    return with_cache(readable, scoring.cache)
 
 
 def _scored(

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -24,7 +23,8 @@ GRADE_LINES = [(query, doc, grade) for query, docs in GRADES.items() for doc, gr
 def rows_of(source: Any, **settings: Any) -> list[tuple[str, str, float]]:
     batch, _ = read_run(source, **settings)
     assert batch.scores is not None
-    queries: list[str] = np.repeat(np.array(batch.queries, object), batch.lengths).tolist()
+    lengths: list[int] = batch.lengths.tolist()
+    queries = [query for query, length in zip(batch.queries, lengths, strict=True) for _ in range(length)]
     return list(zip(queries, batch.docs.texts(), batch.scores.tolist(), strict=True))
 
 

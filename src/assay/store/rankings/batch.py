@@ -50,6 +50,10 @@ class Batch:
     """None: the run gives none, and the order of its rows is the ranking."""
     ranks: NDArray[np.int64] | None = None
     """The rank column, where the file has one that can be read; used for a warning only."""
+    contradicted: tuple[str, ...] = ()
+    """Queries whose rank column is known to disagree (of a run that was coded before)."""
+    proven: bool = False
+    """Whether it is known that its queries are whole and that no document stands twice for one."""
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -99,6 +103,7 @@ def stacked(batches: Sequence[Batch]) -> Batch:
     if len(batches) == 1:
         return batches[0]
     scores = [batch.scores for batch in batches if batch.scores is not None]
+    wrong = [query for batch in batches for query in batch.contradicted]
     ranks = [batch.ranks for batch in batches if batch.ranks is not None]
     queries = [query for batch in batches for query in batch.queries]
     lengths = np.concatenate([batch.lengths for batch in batches])
@@ -109,6 +114,7 @@ def stacked(batches: Sequence[Batch]) -> Batch:
         docs=joined([batch.docs for batch in batches]),
         scores=np.concatenate(scores) if len(scores) == len(batches) else None,
         ranks=np.concatenate(ranks) if len(ranks) == len(batches) else None,
+        contradicted=tuple(wrong),
     )
 
 
@@ -134,6 +140,9 @@ def whole_queries(batches: Iterable[Batch]) -> Iterator[Batch]:
     held: list[Batch] = []
     for batch in batches:
         if not len(batch):
+            continue
+        if batch.proven and not held:
+            yield _fresh(batch, seen)
             continue
         last = len(batch.queries) - 1
         same = bool(held) and held[0].queries[0] == batch.queries[0]

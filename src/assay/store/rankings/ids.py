@@ -104,6 +104,10 @@ class FrameDocs:
     def keys(self) -> Keys:
         return self.series.hash(seed=0).to_numpy()
 
+    def second_keys(self) -> Keys:
+        """Return another 64 bits a row, independent of the first."""
+        return self.series.hash(seed=0x9E3779B9).to_numpy()
+
     def take(self, rows: Positions) -> FrameDocs:
         return FrameDocs(self.series.gather(rows))
 
@@ -125,6 +129,58 @@ class FrameDocs:
 
     def texts(self) -> list[str]:
         return self.series.to_list()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocs:
+    """Ids that were coded before: 128 bits a row tell them apart, their text is read when asked for."""
+
+    first: Keys
+    second: Keys
+    rows: Positions | None
+    """Which rows of the stored text these are; None: all of them."""
+    ends: NDArray[np.int64]
+    """Where the text of each stored row ends, in bytes."""
+    text: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def keys(self) -> Keys:
+        return self.first
+
+    def take(self, rows: Positions) -> StoredDocs:
+        inner = rows if self.rows is None else self.rows[rows]
+        return StoredDocs(self.first[rows], self.second[rows], inner, self.ends, self.text)
+
+    def cut(self, start: int, stop: int) -> StoredDocs:
+        if (start, stop) == (0, len(self)):
+            return self
+        inner = np.arange(start, stop) if self.rows is None else self.rows[start:stop]
+        return StoredDocs(self.first[start:stop], self.second[start:stop], inner, self.ends, self.text)
+
+    def like(self, other: Docs) -> FrameDocs:
+        return no_docs().like(other)
+
+    def same(self, other: Docs) -> NDArray[np.bool_]:
+        others = self.like(other)
+        return (self.first == others.keys()) & (self.second == others.second_keys())
+
+    def places_down(self, group: Positions) -> Positions:
+        return ListDocs(self.texts()).places_down(group)
+
+    def texts(self) -> list[str]:
+        rows = np.arange(len(self.ends)) if self.rows is None else self.rows
+        stops = self.ends[rows].tolist()
+        starts = np.where(rows > 0, self.ends[rows - 1], 0).tolist()
+        return [self.text[start:stop].tobytes().decode() for start, stop in zip(starts, stops, strict=True)]
+
+
+def no_docs() -> FrameDocs:
+    """Return an empty column of the table engine's."""
+    import polars as pl  # noqa: PLC0415 - stored columns are the table engine's already
+
+    return FrameDocs(pl.Series([], dtype=pl.String))
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,7 @@ class Meet:
                 name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0
             ]
         ordering = Ordering(batch, self._rules.ties, single=self._rules.single)
+        self._contradicted += batch.contradicted
         self._contradicted += [batch.queries[place] for place in ordering.contradicted().tolist()]
         if ordering.nan and batch.scores is not None:
             rows = np.flatnonzero(np.isnan(batch.scores))
@@ -152,7 +153,7 @@ class Meet:
         if self._rules.unlike_query:
             batch = _unlike_query(batch)
         keys = row_keys(batch)
-        again = repeats(batch, keys)
+        again = np.zeros(0, np.intp) if batch.proven else repeats(batch, keys)
         if not len(again):
             return batch, keys
         if self._rules.duplicates == "error":
