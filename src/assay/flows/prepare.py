@@ -65,12 +65,13 @@ def prepare(project: Project) -> Prepared:
 
 
 def load_corpus(project: Project) -> Corpus:
-    """Read the documents of a project."""
+    """Read the documents of a project; the project's own files are none, where they lie among them."""
     table = project.corpus
+    own = (FILE, project.golden.path) if project.corpus_path.is_dir() else ()
     return read_corpus(
         project.corpus_path,
         include=table.include,
-        exclude=table.exclude,
+        exclude=(*table.exclude, *own),
         columns=Columns(id=table.id, text=table.text, title=table.title),
     )
 

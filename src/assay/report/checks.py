@@ -32,7 +32,7 @@ def survival_table(rows: Mapping[str, tuple[int, int, int, int, int, int, float 
         rows: chunker -> chunks, anchors, whole, duplicated, split, lost, precision-omega.
     """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("chunker")
+    table.add_column("chunker", no_wrap=True)
     for name in ("chunks", "anchors", "whole", "of these twice", "split", "lost", "precision-omega"):
         table.add_column(name, justify="right")
     for name, (*counts, omega) in rows.items():

@@ -145,10 +145,13 @@ def _beside(summary: Summary) -> Text:
 
 def _misses(summary: Summary, most: int) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=False)
-    for _ in range(4):
-        table.add_column(no_wrap=True)
-    for miss in summary.misses[:most]:
-        table.add_row(*_miss_row(miss))
+    rows = [_miss_row(miss) for miss in summary.misses[:most]]
+    for column in range(4):
+        # Ids and ranks stay whole; where there is no room, the question is cut.
+        widest = max(len(row[column]) for row in rows)
+        table.add_column(no_wrap=True, min_width=None if column == 3 else widest, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*row)
     labelled = summary.counts["scored"]
     head = Text(f"\nmisses: {len(summary.misses)} of {labelled} queries", style="bold")
     rest = len(summary.misses) - most
