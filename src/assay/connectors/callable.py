@@ -17,11 +17,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypedDict, cast
 
-from assay.connectors.calls import Done, call_all
+from assay.connectors.calls import Done, call_all, call_batches
 from assay.connectors.collector import collect
-from assay.connectors.protocol import Search
+from assay.connectors.frameworks import adapt
+from assay.connectors.hits import USUAL, HitForm
+from assay.connectors.protocol import Search, SearchBatch
+from assay.connectors.recording import RecordedSearch, Recording
 from assay.model.errors import ConfigError, Fault, nearest
 from assay.model.golden import Query
 from assay.model.runs import Retrieved
@@ -38,6 +41,9 @@ class CallableRetriever:
         folder: where the module is looked for first (the project's folder).
         concurrency: how many calls may run at a time; the results do not depend on it.
         timeout_s: seconds after which a call has failed; None: no limit.
+        form: where the fields of its hits are, when their names do not say it.
+        batch: queries a call; above 1 the target needs a method ``search_batch(queries, k)``.
+        recording: where replies are kept, and answered from.
 
     Raises:
         ConfigError: it cannot be found or cannot be called as ``search(query, k)``; the fault says how to
@@ -51,11 +57,15 @@ class CallableRetriever:
         folder: str | Path | None = None,
         concurrency: int = 1,
         timeout_s: float | None = None,
+        form: HitForm = USUAL,
+        batch: int = 1,
+        recording: Recording | None = None,
     ) -> None:
         faults = [
             Fault(where="retriever", what=what)
             for wrong, what in (
                 (concurrency < 1, f"concurrency must be at least 1, not {concurrency}"),
+                (batch < 1, f"batch must be at least 1, not {batch}"),
                 (timeout_s is not None and timeout_s <= 0, f"timeout_s must be above 0, not {timeout_s}"),
             )
             if wrong
@@ -65,6 +75,13 @@ class CallableRetriever:
         self.name = target if isinstance(target, str) else _name_of(target)
         found = load(target, folder=folder) if isinstance(target, str) else target
         self.search = as_search(found, self.name)
+        self.search_batch = _batch_of(found, self.name) if batch > 1 else None
+        self.batch = batch
+        self.form = form
+        self.recording = recording
+        if recording is not None:
+            self.search = RecordedSearch(self.search, recording, form)
+            self.search_batch = None
         self.concurrency = concurrency
         self.timeout_s = timeout_s
 
@@ -79,15 +96,21 @@ class CallableRetriever:
         Raises:
             RetrieverError: every query failed.
         """
-        outcomes = call_all(
-            self.search,
-            [query.text for query in queries],
-            k,
-            concurrency=self.concurrency,
-            timeout_s=self.timeout_s,
-            on_done=on_done,
-        )
-        return collect([query.id for query in queries], outcomes, k)
+        texts = [query.text for query in queries]
+        calling = _Calling(concurrency=self.concurrency, timeout_s=self.timeout_s, on_done=on_done)
+        if self.search_batch is not None:
+            outcomes = call_batches(self.search_batch, texts, k, size=self.batch, **calling)
+        else:
+            outcomes = call_all(self.search, texts, k, **calling)
+        if self.recording is not None:
+            self.recording.settle()
+        return collect([query.id for query in queries], outcomes, k, form=self.form)
+
+
+class _Calling(TypedDict):
+    concurrency: int
+    timeout_s: float | None
+    on_done: Done | None
 
 
 def load(place: str, *, folder: str | Path | None = None) -> object:
@@ -130,7 +153,7 @@ def load(place: str, *, folder: str | Path | None = None) -> object:
 
 
 def as_search(target: object, name: str) -> Search:
-    """Return the callable of a target, called as ``search(query, k)``.
+    """Return the callable of a target, called as ``search(query, k)``; objects of frameworks are adapted.
 
     Raises:
         ConfigError: the target is a class, is not callable, or does not take a query and k.
@@ -139,6 +162,9 @@ def as_search(target: object, name: str) -> Search:
         raise _fault(
             name, "this is a class", "name an object of it, or a function that makes one and searches"
         )
+    adapted = adapt(target, name)
+    if adapted is not None:
+        return adapted
     if not callable(target):
         method = next((method for method in METHODS if callable(getattr(target, method, None))), None)
         if method is None:
@@ -155,6 +181,13 @@ def as_search(target: object, name: str) -> Search:
     except TypeError:
         return _by_keyword(search, signature, name)
     return search
+
+
+def _batch_of(target: object, name: str) -> SearchBatch:
+    method = getattr(target, "search_batch", None)
+    if not callable(method):
+        raise _fault(name, "it has no method search_batch(queries, k)", "batch = 1, or write that method")
+    return cast("SearchBatch", method)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from assay.connectors.protocol import Search
+from assay.connectors.protocol import Search, SearchBatch
 
 T = TypeVar("T")
 
@@ -64,6 +64,60 @@ def call_all(
         return [awaited.get(place, outcome) for place, outcome in enumerate(done)]
     caller = _Caller(search, k, timeout_s, on_done)
     return _in_a_loop(lambda: caller.gather(texts, concurrency))
+
+
+def call_batches(
+    search_batch: SearchBatch,
+    texts: Sequence[str],
+    k: int,
+    *,
+    size: int,
+    concurrency: int = 1,
+    timeout_s: float | None = None,
+    on_done: Done | None = None,
+) -> list[Outcome]:
+    """Call a retriever that takes several queries at once; the outcomes are one a query, in their order.
+
+    A batch that fails is a failure of each of its queries. The time of a batch is shared out evenly.
+
+    Args:
+        search_batch: the retriever.
+        texts: the queries.
+        k: how many hits are asked for.
+        size: queries a batch.
+        concurrency: how many batches may be asked for at a time.
+        timeout_s: seconds after which a batch has failed.
+        on_done: told how many queries are done.
+    """
+    batches = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
+    outcomes = call_all(
+        cast("Search", search_batch),
+        cast("Sequence[str]", batches),
+        k,
+        concurrency=concurrency,
+        timeout_s=timeout_s,
+        on_done=None if on_done is None else lambda done: on_done(min(done * size, len(texts))),
+    )
+    return [
+        single
+        for batch, outcome in zip(batches, outcomes, strict=True)
+        for single in _shared_out(outcome, len(batch))
+    ]
+
+
+def _shared_out(outcome: Outcome, n: int) -> list[Outcome]:
+    elapsed_ms = outcome.elapsed_ms / n
+    error = outcome.error
+    replies: list[object] = [None] * n
+    if error is None:
+        try:
+            replies = list(cast("Iterable[object]", outcome.reply))
+        except TypeError:
+            replies = []
+        if len(replies) != n:
+            error = f"a batch of {n} queries gave {len(replies)} replies"
+            replies = [None] * n
+    return [Outcome(reply=reply, error=error, elapsed_ms=elapsed_ms) for reply in replies]
 
 
 def _called(search: Search, text: str, k: int, place: int, on_done: Done | None) -> Outcome:

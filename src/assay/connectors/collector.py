@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.connectors.calls import Outcome
-from assay.connectors.hits import FINAL, HitError, RawHit, ordered, read_reply
+from assay.connectors.hits import FINAL, USUAL, HitError, HitForm, RawHit, ordered, read_reply
 from assay.model.documents import chunk_id
 from assay.model.errors import RetrieverError
 from assay.model.notices import Notice, listed
@@ -35,7 +35,9 @@ ROLES: dict[str, Role] = {
 Identity = tuple[str, ...]
 
 
-def collect(query_ids: Sequence[str], outcomes: Sequence[Outcome], k: int) -> Retrieved:
+def collect(
+    query_ids: Sequence[str], outcomes: Sequence[Outcome], k: int, *, form: HitForm = USUAL
+) -> Retrieved:
     """Return chunks and stages of the replies to queries, in the queries' order.
 
     Every list is put in order (score down, ties as given, missing scores last), and the final one is cut to
@@ -45,6 +47,7 @@ def collect(query_ids: Sequence[str], outcomes: Sequence[Outcome], k: int) -> Re
         query_ids: the queries.
         outcomes: one a query.
         k: length of the final list.
+        form: where the fields of the hits are.
 
     Raises:
         RetrieverError: every query failed.
@@ -57,7 +60,7 @@ def collect(query_ids: Sequence[str], outcomes: Sequence[Outcome], k: int) -> Re
             errors[query] = outcome.error
         else:
             try:
-                reply = read_reply(outcome.reply)
+                reply = read_reply(outcome.reply, form)
             except HitError as error:
                 errors[query] = str(error)
         replies.append(reply)
@@ -133,6 +136,12 @@ class _Chunks:
                 places.setdefault((hit.doc_id, hit.id), set()).add(_identity(hit))
                 places.setdefault((None, hit.id), set()).add(_identity(hit))
                 names.setdefault(_identity(hit), {})[hit.id] = None
+        documents: dict[str, set[str]] = {}
+        for hit in hits:
+            if hit.id is not None and hit.doc_id is not None:
+                documents.setdefault(hit.id, set()).add(hit.doc_id)
+        self._document_of = {name: next(iter(found)) for name, found in documents.items() if len(found) == 1}
+        """Id -> the only document that comes with it, for lists that give the id alone."""
         self._place_of = {key: next(iter(found)) for key, found in places.items() if len(found) == 1}
         """(document or None, id) -> the only place that carries this id."""
         self._names = names
@@ -144,11 +153,15 @@ class _Chunks:
         """Return the position of a hit's chunk."""
         identity = _identity(hit)
         if hit.start is None and hit.id is not None:
-            identity = self._place_of.get((hit.doc_id, hit.id), identity)
-        if identity not in self.rows:
-            self.rows[identity] = len(self.hits)
+            named = ("id", hit.doc_id or self._document_of.get(hit.id, ""), hit.id)
+            identity = self._place_of.get((hit.doc_id, hit.id), named)
+        row = self.rows.setdefault(identity, len(self.hits))
+        if row == len(self.hits):
             self.hits.append(hit)
-        return self.rows[identity]
+        elif self.hits[row].text is None and hit.text is not None:
+            # A first-stage list may give ids alone where the final list gives the texts too.
+            self.hits[row] = hit
+        return row
 
     def table(self) -> ChunkTable:
         wanted = [self._id_of(identity) for identity in self.rows]
@@ -161,7 +174,7 @@ class _Chunks:
         return ChunkTable(
             ids=tuple(ids),
             doc_ids=tuple(
-                identity[1] if identity[0] == "place" else hit.doc_id or hit.id or name
+                identity[1] or hit.id or name
                 for identity, hit, name in zip(self.rows, self.hits, ids, strict=True)
             ),
             starts=np.array([start for start, _ in places], np.int64),

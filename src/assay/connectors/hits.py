@@ -18,7 +18,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "doc_id", "doc", "document_id", "docid", "ref_doc_id", "source", "file", "file_path", "filename",
         "file_name", "path", "url",
     ),
-    "start": ("start", "start_index", "start_char_idx", "start_char", "start_offset", "offset", "begin"),
+    "start": ("start", "start_index", "split_idx_start",
+              "start_char_idx", "start_char", "start_offset", "offset", "begin"),
     "end": ("end", "end_index", "end_char_idx", "end_char", "end_offset", "stop"),
     "score": ("score", "_score", "similarity", "relevance", "relevance_score", "rerank_score"),
     "distance": ("distance", "_distance"),
@@ -32,6 +33,30 @@ FINAL_NAMES = (FINAL, "hits", "results")
 _PLACE = re.compile(r"(?P<doc>.+)#(?P<start>\d+)-(?P<end>\d+)\Z", re.DOTALL)
 _MOST_LAYERS = 16
 _FORMS = "hits are ids, (id, score) pairs, mappings or objects with id, doc_id, start, end, score, text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitForm:
+    """Where the fields of a hit are, when their names say it not, or not right.
+
+    Each is a dotted path into the hit: ``metadata.source``. None: the usual names are tried.
+    """
+
+    id: str | None = None
+    document: str | None = None
+    start: str | None = None
+    end: str | None = None
+    score: str | None = None
+    text: str | None = None
+    strip_prefix: str = ""
+    """What is cut off the beginning of document ids, where they begin with it."""
+
+    def path_of(self, field: str) -> str | None:
+        """Return the path of a field of `RawHit`."""
+        return self.document if field == "doc_id" else getattr(self, field)
+
+
+USUAL = HitForm()
 
 
 class HitError(ValueError):
@@ -50,8 +75,12 @@ class RawHit:
     text: str | None = None
 
 
-def read_reply(reply: object) -> dict[str, list[RawHit]]:
+def read_reply(reply: object, form: HitForm = USUAL) -> dict[str, list[RawHit]]:
     """Return stage name -> hits of one reply; the last is ``final``.
+
+    Args:
+        reply: what the retriever returned.
+        form: where the fields of its hits are.
 
     Raises:
         HitError: the reply has no form that can be read.
@@ -66,12 +95,18 @@ def read_reply(reply: object) -> dict[str, list[RawHit]]:
             names = ", ".join(map(repr, stages)) or "nothing"
             raise HitError(f"the mapping holds {names}; put what the prompt gets under 'final'")
         ordered = {str(name): value for name, value in stages.items() if name != final}
-        return {name: _read_list(hits, name) for name, hits in {**ordered, FINAL: stages[final]}.items()}
-    return {FINAL: _read_list(reply, FINAL)}
+        return {
+            name: _read_list(hits, name, form) for name, hits in {**ordered, FINAL: stages[final]}.items()
+        }
+    return {FINAL: _read_list(reply, FINAL, form)}
 
 
-def read_hit(hit: object) -> RawHit:
+def read_hit(hit: object, form: HitForm = USUAL) -> RawHit:
     """Read one hit.
+
+    Args:
+        hit: an id, a pair, a mapping or an object.
+        form: where its fields are.
 
     Raises:
         HitError: it has no form that can be read.
@@ -79,6 +114,8 @@ def read_hit(hit: object) -> RawHit:
     >>> read_hit({"source": "a.md", "start_index": 5, "page_content": "pump", "distance": 0.25})
     RawHit(id=None, doc_id='a.md', start=5, end=9, score=-0.25, text='pump')
     """
+    if isinstance(hit, RawHit):
+        return hit
     if isinstance(hit, Hit):
         return _checked(
             RawHit(
@@ -88,16 +125,17 @@ def read_hit(hit: object) -> RawHit:
                 end=hit.end,
                 score=hit.score,
                 text=hit.text,
-            )
+            ),
+            form,
         )
     if isinstance(hit, str) or (isinstance(hit, int) and not isinstance(hit, bool)):
-        return _checked(RawHit(id=str(hit)))
+        return _checked(RawHit(id=str(hit)), form)
     if isinstance(hit, tuple | list):
         pair = cast("Sequence[object]", hit)
         if len(pair) != 2:
             raise HitError(f"a hit of {len(pair)} values: {_shown(pair)}; {_FORMS}")
-        return replace(read_hit(pair[0]), score=_number(pair[1], "score"))
-    return _checked(_read_fields(hit))
+        return replace(read_hit(pair[0], form), score=_number(pair[1], "score"))
+    return _checked(_read_fields(hit, form), form)
 
 
 def ordered(hits: Sequence[RawHit]) -> tuple[list[RawHit], int]:
@@ -122,17 +160,22 @@ def _score(hit: RawHit) -> float:
     return hit.score
 
 
-def _read_list(hits: object, stage: str) -> list[RawHit]:
+def _read_list(hits: object, stage: str, form: HitForm) -> list[RawHit]:
     if hits is None:
         raise HitError(f"the {stage} list is None; return an empty list when nothing was found")
     if isinstance(hits, str | bytes | Mapping) or not isinstance(hits, Iterable):
         raise HitError(f"the {stage} list is {_shown(cast('object', hits))}; return a list of hits")
-    return [read_hit(hit) for hit in cast("Iterable[object]", hits)]
+    return [read_hit(hit, form) for hit in cast("Iterable[object]", hits)]
 
 
-def _read_fields(hit: object) -> RawHit:
+def _read_fields(hit: object, form: HitForm) -> RawHit:
     layers = _layers(hit)
-    found = {field: _first(layers, names) for field, names in NAMES.items()}
+    found = {
+        field: _first(layers, names)
+        if field == "distance" or (path := form.path_of(field)) is None
+        else _at(hit, path)
+        for field, names in NAMES.items()
+    }
     score = found["score"]
     if score is None and found["distance"] is not None:
         score = -_number(found["distance"], "distance")
@@ -174,6 +217,12 @@ def _first(layers: Sequence[object], names: Sequence[str]) -> object:
     )
 
 
+def _at(hit: object, path: str) -> object:
+    for name in path.split("."):
+        hit = _field(hit, name)
+    return hit
+
+
 def _field(holder: object, name: str) -> object:
     if isinstance(holder, Mapping):
         return cast("Mapping[str, object]", holder).get(name)
@@ -181,7 +230,7 @@ def _field(holder: object, name: str) -> object:
     return None if callable(value) else value
 
 
-def _checked(hit: RawHit) -> RawHit:
+def _checked(hit: RawHit, form: HitForm) -> RawHit:
     """Fill in what follows from the rest, and refuse a place that is none."""
     doc_id, start, end = hit.doc_id, hit.start, hit.end
     place = _PLACE.match(hit.id) if start is None and hit.id is not None else None
@@ -195,7 +244,9 @@ def _checked(hit: RawHit) -> RawHit:
         start = end = None
     elif not 0 <= start < end:
         raise HitError(f"a hit from {start} to {end} in {doc_id}; offsets are code points, end exclusive")
-    return replace(hit, doc_id=None if doc_id is None else normalize("NFC", doc_id), start=start, end=end)
+    if doc_id is not None:
+        doc_id = normalize("NFC", doc_id.removeprefix(form.strip_prefix))
+    return replace(hit, doc_id=doc_id, start=start, end=end)
 
 
 def _number(value: object, field: str) -> float:

@@ -7,13 +7,16 @@ Hits come best first, in any of these forms (see ``assay.connectors.hits`` for t
 - plain ids.
 
 A mapping of stage name -> hits puts further lists on record: ``{"vector": [...], "fulltext": [...],
-"final": [...]}``. A coroutine function is awaited.
+"final": [...]}``. A coroutine function is awaited. An object may have ``search_batch(queries, k)`` as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @runtime_checkable
@@ -22,4 +25,21 @@ class Search(Protocol):
 
     def __call__(self, query: str, k: int, /) -> object | Awaitable[object]:
         """Return the best ``k`` hits for a query."""
+        ...
+
+
+@runtime_checkable
+class SearchBatch(Protocol):
+    """Somebody's retriever, asked several queries at once: the method ``search_batch`` of an object."""
+
+    def __call__(self, queries: Sequence[str], k: int, /) -> object | Awaitable[object]:
+        """Return one reply a query, in their order, each in a form that a single search may return."""
+        ...
+
+
+class Embed(Protocol):
+    """Query texts to vectors, by the embedder that the chunks of an index were made with."""
+
+    def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        """Return one row a text."""
         ...

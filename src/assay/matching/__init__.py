@@ -2,6 +2,7 @@
 
 from assay.matching.foreign import locate_texts
 from assay.matching.judging import GoldenLists, golden_lists, judge
+from assay.matching.naming import name_documents
 from assay.matching.places import Located, locate
 from assay.matching.relevance import find_relevance
 from assay.matching.sources import Sources
@@ -22,4 +23,5 @@ __all__ = [
     "label_survival",
     "locate",
     "locate_texts",
+    "name_documents",
 ]
