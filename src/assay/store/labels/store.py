@@ -7,6 +7,7 @@ takes it away.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -151,15 +152,26 @@ class LabelStore:
     # Pools
 
     def add_pools(self, pools: Sequence[Pool]) -> tuple[Pool, ...]:
-        """Append pools with their candidates, all or none."""
+        """Append pools with their candidates, all or none.
+
+        Raises:
+            StoreError: an id is there with another content; or the store cannot be written.
+        """
+        if not pools:
+            return ()
         now = _now()
+        shown = [row for pool in pools for row in candidate_rows(pool)]
         with self._database.write() as connection:
+            connection.execute(_insert(connection, tables.pools), [pool_row(pool, now) for pool in pools])
+            if shown:
+                connection.execute(_insert(connection, tables.candidates), shown)
+            kept = {
+                pool.id: pool for pool in _pools(connection, [tables.pools.c.id.in_([p.id for p in pools])])
+            }
             for pool in pools:
-                added = connection.execute(_insert(connection, tables.pools), [pool_row(pool, now)]).rowcount
-                shown = candidate_rows(pool)
-                if added and shown:
-                    connection.execute(tables.candidates.insert(), shown)
-            return _pools(connection, [tables.pools.c.id.in_([pool.id for pool in pools])])
+                if replace(kept[pool.id], at=pool.at, seq=pool.seq) != pool:
+                    raise StoreError(f"pools: id {pool.id!r} is taken by another row")
+            return tuple(kept[pool.id] for pool in pools)
 
     def pools(
         self,
@@ -347,7 +359,7 @@ def _equal(wanted: Mapping[Any, object]) -> list[ColumnElement[bool]]:
 
 def _insert(connection: Connection, table: Table) -> Any:  # noqa: ANN401 - one of two dialects' statements
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table).on_conflict_do_nothing(index_elements=["id"])
+    return dialect.insert(table).on_conflict_do_nothing()
 
 
 def _now() -> str:
