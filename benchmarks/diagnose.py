@@ -13,6 +13,7 @@ import sys
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.diagnosis.cases import Library
 from assay.diagnosis.findings import agreement, find_findings
@@ -68,10 +69,11 @@ def main() -> None:
         texts=(None,) * len(places),
     )
     gold = rng.integers(0, len(places), queries)
+    chosen: list[int] = gold.tolist()
     golden = GoldenSet(
         name="made-up",
         queries=tuple(
-            _query(at, documents[places[g][0]], places[g], rng) for at, g in enumerate(gold.tolist())
+            _query(at, documents[places[chunk][0]], places[chunk], rng) for at, chunk in enumerate(chosen)
         ),
     )
     stages = tuple(
@@ -109,7 +111,7 @@ def main() -> None:
 
 def _query(at: int, page: Document, place: tuple[int, int, int], rng: np.random.Generator) -> Query:
     words = page.text[place[1] : place[2]].split()
-    asked = [words[number] for number in rng.integers(0, len(words), 3)]
+    asked: list[str] = [words[number] for number in rng.integers(0, len(words), 3).tolist()]
     return Query(
         id=f"q{at}",
         text=" ".join([*asked, f"own{at}a", f"own{at}b"]),
@@ -118,7 +120,9 @@ def _query(at: int, page: Document, place: tuple[int, int, int], rng: np.random.
     )
 
 
-def _stage(name: str, hits: int, gold: np.ndarray, rng: np.random.Generator, chunks: int) -> StageTable:
+def _stage(
+    name: str, hits: int, gold: NDArray[np.int64], rng: np.random.Generator, chunks: int
+) -> StageTable:
     queries = len(gold)
     rows = rng.integers(0, chunks, (queries, hits)).astype(np.int32)
     kept = rng.random(queries) < 0.5

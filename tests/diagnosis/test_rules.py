@@ -254,9 +254,40 @@ def test_a_hit_that_holds_a_part_of_the_anchor_itself_is_no_ambiguity():
 def test_words_that_are_spread_over_a_long_hit_do_not_make_it_alike():
     spread = " ".join(f"{word} {' '.join(f'filler{at}' for at in range(40))}" for word in ANCHOR.split())
     hit = Passage(chunk_id="c", doc_id="d", start=0, end=1, text=spread, words=frozenset(words_of(spread)))
-    best = likest([ANCHOR], [hit], fewest=3)
+    best = likest([ANCHOR], [hit], fewest=1)
     assert best is not None
     assert best.alike <= 2 / 5
+    assert likest([ANCHOR], [hit], fewest=4) is None
+
+
+def test_a_short_phrase_elsewhere_is_an_ambiguity_only_where_the_hit_answers_as_well():
+    page = Document(id="radio.md", text="The first radio waves crossed the ocean in 1899.")
+    dull = Document(id="bank.md", text="The bank was founded in 1899 by two brothers.")
+    as_good = Document(id="waves.md", text="It was 1899 when radio waves first crossed an ocean.")
+    gold = chunk_of(page, page.text)
+    for other, expected in ((dull, None), (as_good, "anchor-ambiguity")):
+        hit = chunk_of(other, other.text)
+        case = case_of(
+            "When did radio waves cross the ocean?",
+            {"vector": [hit, DULLS[0], gold], "final": [hit, DULLS[0]]},
+            anchor="1899",
+            doc_id="radio.md",
+            documents=(page, dull, as_good, NOISE),
+        )
+        said = anchor_ambiguity(case)
+        assert (said.kind if said else None) == expected
+
+
+def test_without_an_anchor_a_short_chunk_is_not_compared():
+    heading = Document(id="a.md", text="Get started with the sheets")
+    other = Document(id="b.md", text="See how to get started with the sheets of others, and more.")
+    golden = GoldenSet(name="g", queries=(Query(id="q", text="sheets", labels={"a.md": 1.0}),))
+    run = planted_run(
+        {"final": {"q": [chunk_of(other, other.text)]}}, k=1, index=[chunk_of(heading, heading.text)]
+    )
+    relevance = find_relevance(golden, (heading, other), run.chunks)
+    (loss,) = find_losses(run, relevance)
+    assert anchor_ambiguity(Library(run, relevance, golden, (heading, other)).case(loss, k=1)) is None
 
 
 def test_an_anchor_of_too_few_words_is_not_compared():

@@ -13,7 +13,7 @@ from rich.console import Console
 from assay.cli.screen import console, progress, write
 from assay.diagnosis.review import HELP, Review
 from assay.flows.diagnose import Diagnosed, decide, decisions_path, diagnose
-from assay.flows.project import load_project
+from assay.flows.project import FILE, load_project
 from assay.report.diagnosis import agreement_sentence, diagnosis_json, finding_lines, print_diagnosis
 from assay.store.findings import load_decisions
 
@@ -36,17 +36,20 @@ def command(
     you to confirm or to change. Decisions are kept in findings.jsonl beside the golden set.
 
     Args:
-        run: a stored run: its id, the beginning of one, latest, or latest~1; the latest by default.
+        run: a stored run: its id, the beginning of one, latest, or latest~1; the latest by default. A folder
+            with an assay.toml is taken as the project.
         project: the folder of an assay.toml, or the file itself.
         traces: diagnose a file of traces instead: the form of docs/schemas, or OpenTelemetry spans with
             OpenInference attributes, exported as JSON.
         try_: run the pipeline again with each fix that applies, first on the misses, then over the whole set.
         review: go through the findings and say of each whether its kind is right.
         by: your name in the decisions; the login name by default.
-        json: print one JSON object instead of the tables (exact values; see docs/schemas).
+        json: print one JSON object instead of the tables (exact values; see docs/diagnosis.md).
         times: with --json, also measured times, which no two runs have alike.
         misses: how many findings are shown.
     """
+    if run is not None and (Path(run) / FILE).is_file():
+        project, run = Path(run), None
     with progress() as tell:
         diagnosed = diagnose(load_project(project), run, traces=traces, trials=try_, progress=tell)
     screen = console()

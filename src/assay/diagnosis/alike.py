@@ -35,7 +35,7 @@ def likest(
     Args:
         quotes: an anchor and its alternatives.
         hits: what it is compared with.
-        fewest: content words that a quote has to have.
+        fewest: content words that a quote has to have, and that have to stand together.
         least: how alike a hit has to be.
     """
     best: Likeness | None = None
@@ -50,7 +50,7 @@ def likest(
                 continue
             together = _together(wanted, hit.text)
             alike = len(together) / len(wanted)
-            if alike >= least and (best is None or alike > best.alike):
+            if len(together) >= fewest and alike >= least and (best is None or alike > best.alike):
                 best = Likeness(hit=hit, alike=alike, shared=tuple(wanted[word] for word in together))
     return best
 

@@ -19,13 +19,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.diagnosis.alike import likest, worded
-from assay.diagnosis.cases import Case
+from assay.diagnosis.cases import Case, Passage, words_of
 from assay.model.findings import Evidence
 
 ALIKE = 0.7
 """From which part of the anchor's content words on a hit is taken to say the same."""
-FEWEST = 3
-"""Content words that an anchor needs before another text can be called alike by its words."""
+FEWEST = 4
+"""Content words that have to stand together before another text is called alike by its words."""
+FEWEST_OF_A_CHUNK = 12
+"""The same where a whole chunk is compared, because a plain label names no phrase."""
 NEAR = 0.25
 """The part of the query that has to stand just outside of the chunk before the cut is blamed."""
 HARDLY = 0.2
@@ -72,25 +74,38 @@ def severed(case: Case) -> Proposed | None:
 def anchor_ambiguity(case: Case) -> Proposed | None:
     """*anchor-ambiguity*: another hit of the prompt says what the anchor says.
 
-    A twin (the same phrase in another document) is certain; else ``ALIKE`` of the anchor's content words
-    stand together in the hit. Hits that hold a part of the anchor itself are left to the chunk boundary.
+    A twin (the same phrase in another document) is certain, unless the phrase is of a few words only ("in
+    1899"): then the hit has to hold as much of the query as the chunk does. Else ``ALIKE`` of the anchor's
+    content words stand together in the hit. Hits that hold a part of the anchor itself are left to the
+    chunk boundary.
     """
     if case.loss.lost_at in _NEVER_SEARCHED:
         return None
     twins = case.relevance.twins.get(case.item, ())
     for hit in case.top:
-        if any(hit.covers(twin) for twin in twins):
+        if any(hit.covers(twin) for twin in twins) and _answers(case, hit):
             return _ambiguous(hit.chunk_id, hit.rank, 1.0, "the same phrase stands in it, word for word", ())
     if case.anchor is None:
         quotes = [case.passage.text] if case.passage is not None else []
+        fewest = FEWEST_OF_A_CHUNK
     else:
         quotes = [anchor.quote for anchor in case.anchor.any_of]
+        fewest = FEWEST
     others = [hit for hit in case.top if not any(hit.touches(place) for place in case.places)]
-    best = likest(quotes, others, fewest=FEWEST, least=ALIKE)
+    best = likest(quotes, others, fewest=fewest, least=ALIKE)
     if best is None:
         return None
     what = f"{worded(best.shared)} stand together in it"
     return _ambiguous(best.hit.chunk_id, best.hit.rank, best.alike, what, best.shared)
+
+
+def _answers(case: Case, hit: Passage) -> bool:
+    """Whether a hit with the anchor's phrase answers as the chunk does: a few words alone are no answer."""
+    quotes = [anchor.quote for anchor in case.anchor.any_of] if case.anchor is not None else []
+    if any(len(words_of(quote)) >= FEWEST for quote in quotes):
+        return True
+    held = case.part(word for word in case.query_words if word in hit.words)
+    return held > 0 and held >= case.coverage
 
 
 def _ambiguous(chunk: str, rank: int | None, alike: float, what: str, shared: Sequence[str]) -> Proposed:
@@ -269,7 +284,7 @@ def propose(case: Case, rules: Sequence[Rule] = RULES) -> Proposed | None:
 
 def unexplained(case: Case) -> Evidence:
     """Return what is known of a case of which no rule speaks."""
-    sentence = f"No rule speaks of it: lost at {case.loss.lost_at} ({case.loss.detail})."
+    sentence = f"No rule speaks of it. Lost at {case.loss.lost_at}: {case.loss.detail}."
     if case.passage is not None and case.query_words and case.loss.lost_at not in _NEVER_SEARCHED:
         sentence += f" {_holds(case)}"
     return Evidence(

@@ -32,7 +32,7 @@ from assay.model.notices import Notice, listed
 from assay.model.relevance import Relevance
 from assay.model.runs import Run, chunk_table
 from assay.retrieval.cache import Cache
-from assay.retrieval.models.registry import EMBEDDERS
+from assay.retrieval.models.registry import light_embedders
 from assay.retrieval.settings import describe
 from assay.stats.bootstrap import mean_interval
 from assay.store.run_tables import content_id
@@ -238,7 +238,7 @@ class _Session:
             balance = settings.balance
             pipeline = {**describe(settings), "mmr": "off" if balance is None else balance}
             if settings.vector.enabled:
-                embedders = [name for name in EMBEDDERS if name != settings.embedder.name]
+                embedders = [name for name in light_embedders() if name != settings.embedder.name]
         elif not own:
             text = (
                 "trials turn knobs of the reference pipeline; for a retriever of your own, say what to try "
@@ -402,10 +402,12 @@ def _diff(project: Project, change: Mapping[str, Any]) -> str:
 def _sentence(joined: Sequence[Knob], gains: Sequence[Gain], *, split: bool) -> str:
     told = [f"{gain.base:.3f} -> {gain.value:.3f} on {gain.split} ({gain.queries} queries)" for gain in gains]
     fixes = " + ".join(knob.fix for knob in joined)
+    interval = gains[-1].interval
+    chance = " That could be chance." if interval is None or interval.low <= 0 else ""
     if split:
-        return f"{fixes}: recall {told[0]}, where it was chosen; {told[1]}, where it was not."
+        return f"{fixes}: recall {told[0]}, where it was chosen; {told[1]}, where it was not.{chance}"
     return (
-        f"{fixes}: recall {told[0]}. It was chosen and measured on the same queries, so the gain is "
+        f"{fixes}: recall {told[0]}.{chance} It was chosen and measured on the same queries, so the gain is "
         "optimistic: mark queries as dev and heldout (split) to see what is left of it."
     )
 

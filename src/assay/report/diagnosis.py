@@ -25,9 +25,11 @@ from assay.model.findings import (
     Trial,
     Waterfall,
 )
-from assay.report.terminal import UNDEFINED, figure, shortened
+from assay.report.terminal import UNDEFINED, figure
 
-_MOST_IDS = 4
+_MOST_MOVED = 8
+"""Queries that a trial may move and still have them named below the table; the JSON names all."""
+_LONG_ID = 16
 
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, *, most_misses: int = 20) -> None:
@@ -48,9 +50,9 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, *, most_misses: int 
 def finding_lines(finding: Finding, remedy: Remedy | None = None) -> RenderableType:
     """Return one finding on a few lines: what was asked, where it was lost and why, the evidence."""
     text = Text()
-    text.append(f"{finding.query_id}", style="bold")
-    item = f" {finding.item}" if finding.item != "a1" else ""
-    text.append(f"{item}  {shortened(finding.query, 90)}\n")
+    name = f"{finding.query_id} {finding.item}" if finding.item != "a1" else finding.query_id
+    text.append(name, style="bold")
+    text.append(f"\n  {finding.query}\n" if len(name) > _LONG_ID else f"  {finding.query}\n")
     text.append(f"  lost at {finding.lost_at}: ", style="dim")
     text.append(finding.kind or UNEXPLAINED, style="cyan" if finding.kind else "yellow")
     if finding.fix is not None:
@@ -228,20 +230,15 @@ def _trials(trials: Sequence[Trial]) -> RenderableType:
     ids = [
         Text(f"  {trial.fix} {change_text(trial.change)}: {_moved(trial)}", style="dim")
         for trial in trials
-        if trial.whole
+        if trial.whole and len(trial.recovered) + len(trial.broken) <= _MOST_MOVED
     ]
     return Padding(Group(table, *ids), (1, 0, 0, 0))
 
 
 def _moved(trial: Trial) -> str:
-    told = [f"brings back {_listed(trial.recovered)}"] if trial.recovered else []
-    told += [f"breaks {_listed(trial.broken)}"] if trial.broken else []
+    told = [f"brings back {', '.join(trial.recovered)}"] if trial.recovered else []
+    told += [f"breaks {', '.join(trial.broken)}"] if trial.broken else []
     return "; ".join(told) or "moves items within queries"
-
-
-def _listed(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-    return ", ".join(ids[:_MOST_IDS]) + more
 
 
 def _proposal(proposal: Proposal | None, *, tried: bool) -> RenderableType:
