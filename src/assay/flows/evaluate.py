@@ -123,7 +123,7 @@ def evaluate(
         chunks=retrieved.chunks,
         stages=retrieved.stages,
         seed=project.seed,
-        meta={"whole_index": retriever.whole_index},
+        meta={**retrieved.meta, "whole_index": retriever.whole_index},
     )
     if save:
         store = RunStore(project.home / "runs")

@@ -156,6 +156,8 @@ class Retrieved:
     """What is worth saying of it: rows that a reranker dropped, hits that were repeated."""
     rewritten: Mapping[str, str] = field(default_factory=dict[str, str])
     """Query id -> the text that was searched for, where it is not the query's own."""
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What goes into the run's ``meta``: model windows, costs."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 
@@ -14,7 +15,14 @@ from assay.model.documents import Chunk
 from assay.model.errors import Fault, InputError
 from assay.model.runs import ChunkTable, chunk_table
 from assay.retrieval.cache import Arrays, Cache, EntryWriter
-from assay.retrieval.models.protocols import Embedder, EmbedderSettings, State
+from assay.retrieval.models.protocols import (
+    NOTHING_DONE,
+    Blockwise,
+    Embedder,
+    EmbedderSettings,
+    Reporting,
+    State,
+)
 from assay.retrieval.settings import digest
 from assay.retrieval.stages.fulltext import Postings, weigh
 from assay.retrieval.terms import TermIndex, index_terms
@@ -22,6 +30,7 @@ from assay.retrieval.terms import TermIndex, index_terms
 _EMBEDDED = 8192
 """Chunks that are embedded at a time."""
 _STATE = "state-"
+_CUT = "cut"
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -42,6 +51,8 @@ class CorpusIndex:
         self.cache = cache
         self.built: dict[str, tuple[float, int]] = {}
         """What was built or loaded -> milliseconds that building took, and bytes."""
+        self.embedded = NOTHING_DONE
+        """What the embedder said of the passages: of this process's work, and which were cut, ever."""
         if len({chunk.id for chunk in chunks}) < len(chunks):
             raise InputError(_twice(chunks))
 
@@ -125,18 +136,27 @@ class CorpusIndex:
 
         def fill(writer: EntryWriter) -> None:
             embedder = make()
+            if isinstance(embedder, Reporting):
+                embedder.take_report()
             texts = _Searchable(self.chunks)
             state = embedder.fit(texts)
             rows = writer.create("vectors", (len(texts), embedder.dimensions), np.float32)
-            for start in range(0, len(texts), _EMBEDDED):
-                part = texts[start : start + _EMBEDDED]
+            step = embedder.block if isinstance(embedder, Blockwise) else _EMBEDDED
+            for start in range(0, len(texts), step):
+                part = texts[start : start + step]
                 rows[start : start + len(part)] = unit(embedder.embed_passages(part, state))
                 if progress is not None:
                     progress("embedding", start + len(part), len(texts))
             for name, values in state.items():
                 writer.put(_STATE + name, values)
+            if isinstance(embedder, Reporting):
+                self.embedded = embedder.take_report()
+                writer.put(_CUT, np.array([self.embedded.cut_tokens, *self.embedded.cut], np.int64))
 
         stored = self._arrays("vectors", digest(self.digest, settings), fill)
+        if _CUT in stored:
+            cut_tokens, *cut = stored[_CUT].tolist()
+            self.embedded = replace(self.embedded, cut=tuple(cut), cut_tokens=cut_tokens)
         state = {
             name.removeprefix(_STATE): values for name, values in stored.items() if name.startswith(_STATE)
         }

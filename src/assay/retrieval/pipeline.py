@@ -18,23 +18,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from assay.model.documents import Chunk
 from assay.model.errors import ConfigError, RetrieverError
 from assay.model.golden import Query
-from assay.model.notices import Notice, listed
+from assay.model.notices import Notice
 from assay.model.runs import Retrieved, Role, StageTable
 from assay.model.words import analyser
 from assay.retrieval.cache import Cache
 from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
-from assay.retrieval.models.protocols import Candidates, Embedder, State
-from assay.retrieval.models.registry import make_embedder, make_reranker
+from assay.retrieval.models.protocols import (
+    NOTHING_DONE,
+    Candidates,
+    Embedder,
+    ModelReport,
+    Reporting,
+    Reranker,
+    State,
+    Surroundings,
+    Window,
+)
+from assay.retrieval.models.registry import (
+    make_embedder,
+    make_reranker,
+    resolve_embedder,
+    resolve_reranker,
+)
+from assay.retrieval.notices import costs, cut_notices, rerank_notices, stage_notices
 from assay.retrieval.settings import PipelineSettings, describe, digest, wiring_faults
 from assay.retrieval.stages.diversify import DiversifyStage
 from assay.retrieval.stages.fulltext import FulltextStage, Postings
@@ -55,6 +73,10 @@ _ROLES: Mapping[str, Role] = {
 }
 
 
+_Told = tuple[Lists, RerankReport] | tuple[Lists, ModelReport]
+"""A stage's lists, and what its model said of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexCost:
     """What the indexes of a pipeline cost."""
@@ -72,6 +94,7 @@ class _Ran:
     lists: Lists
     elapsed_ms: float
     report: RerankReport | None = None
+    embedded: ModelReport = NOTHING_DONE
 
 
 class Pipeline:
@@ -84,20 +107,27 @@ class Pipeline:
         settings: every knob; see ``assay.retrieval.settings``.
         chunks: the corpus; ``Chunk.searchable`` is what is searched.
         cache: where indexes and lists are kept; None: in this pipeline alone.
+        folder: what model folders in the settings are relative to; None: the working folder.
 
     Raises:
         ConfigError: the stages do not fit together; all faults are listed, and nothing has run.
-        InputError: two chunks have one id.
+        InputError: two chunks have one id; a model or its package is not there.
     """
 
     def __init__(
-        self, settings: PipelineSettings, chunks: Sequence[Chunk], *, cache: Cache | None = None
+        self,
+        settings: PipelineSettings,
+        chunks: Sequence[Chunk],
+        *,
+        cache: Cache | None = None,
+        folder: Path | None = None,
     ) -> None:
         faults = wiring_faults(settings)
         if faults:
             raise ConfigError(faults)
-        self.settings = settings
         self.cache = Cache() if cache is None else cache
+        self._where = Surroundings(folder=folder, cache=self.cache.folder)
+        self.settings = self._resolved(settings)
         self.index = CorpusIndex(chunks, self.cache)
 
     @property
@@ -125,7 +155,11 @@ class Pipeline:
         return IndexCost(build_ms=sum(ms for ms, _ in costs), bytes=sum(size for _, size in costs))
 
     def run(
-        self, queries: Sequence[Query], *, watch: Mapping[str, Collection[str]] | None = None
+        self,
+        queries: Sequence[Query],
+        *,
+        watch: Mapping[str, Collection[str]] | None = None,
+        progress: Progress | None = None,
     ) -> Retrieved:
         """Search for every query.
 
@@ -135,6 +169,7 @@ class Pipeline:
         Args:
             queries: what is asked.
             watch: query id -> chunk ids whose rank is recorded in the lists and the pool, however deep.
+            progress: told how many queries are reranked, of how many.
 
         Returns:
             The chunks, and one table a stage; the last is what the prompt gets.
@@ -153,7 +188,7 @@ class Pipeline:
         ran["pool"] = pool = self._fuse(ran, watched)
         last = pool
         if self.settings.reranker.name != "none":
-            ran["reranked"] = last = self._rerank(texts, last)
+            ran["reranked"] = last = self._rerank(texts, last, progress)
         if self.settings.balance is not None:
             ran["diverse"] = last = self._diversify(last)
         ran["final"] = self._stage(
@@ -164,21 +199,26 @@ class Pipeline:
         return Retrieved(
             chunks=self.index.table,
             stages=tuple(_table(name, stage) for name, stage in ran.items()),
-            notices=_notices(ran, ids),
+            notices=self._notices(ran, ids),
+            meta=self._meta(ran, ids, watched),
             rewritten={
                 query: new.text for query, new in zip(ids, rewritten or [], strict=False) if new.added
             },
         )
 
-    def _stage(self, kind: str, key: object, run: Callable[[], Lists | tuple[Lists, RerankReport]]) -> _Ran:
+    def _stage(self, kind: str, key: object, run: Callable[[], Lists | _Told]) -> _Ran:
         """Run a stage, or find what it gave before."""
         name = digest(kind, key)
 
         def timed() -> _Ran:
             started = time.perf_counter()
-            found = run()
-            lists, report = found if isinstance(found, tuple) else (found, None)
+            made = run()
             elapsed_ms = (time.perf_counter() - started) * 1e3
+            if not isinstance(made, tuple):
+                return _Ran(key=name, lists=made, elapsed_ms=elapsed_ms)
+            lists, report = made
+            if isinstance(report, ModelReport):
+                return _Ran(key=name, lists=lists, elapsed_ms=elapsed_ms, embedded=report)
             return _Ran(key=name, lists=lists, elapsed_ms=elapsed_ms, report=report)
 
         return self.cache.remember(kind, name, timed)
@@ -210,11 +250,12 @@ class Pipeline:
         ran: dict[str, _Ran] = {}
         if own.vector.enabled:
 
-            def by_vector() -> Lists:
+            def by_vector() -> tuple[Lists, ModelReport]:
                 vectors, state = self._vectors()
                 searched = texts if rewritten is None else [query.text for query in rewritten]
-                rows, errors = _embedded(make_embedder(own.embedder), searched, state)
-                return VectorStage(depth=own.depth).run(rows, vectors, order, watch).with_errors(errors)
+                rows, errors, report = _embedded(self._embedder(), searched, state)
+                lists = VectorStage(depth=own.depth).run(rows, vectors, order, watch)
+                return lists.with_errors(errors), report
 
             ran["vector"] = self._stage("vector", [base, rewriting, own.embedder], by_vector)
         if own.fulltext.enabled:
@@ -247,14 +288,14 @@ class Pipeline:
             "pool", key, lambda: stage.run({name: ran[name].lists for name in own.lists}, watch)
         )
 
-    def _rerank(self, texts: Sequence[str], pool: _Ran) -> _Ran:
+    def _rerank(self, texts: Sequence[str], pool: _Ran, progress: Progress | None) -> _Ran:
         own = self.settings
         stage = RerankStage(top_n=own.reranked, backfill=own.reranker.backfill)
 
         def reranked() -> tuple[Lists, RerankReport]:
-            reranker = make_reranker(own.reranker)
+            reranker = self._reranker()
             assert reranker is not None  # 'none' has no such stage
-            return stage.run(texts, pool.lists, reranker, self._candidates())
+            return stage.run(texts, pool.lists, reranker, self._candidates(), progress=progress)
 
         return self._stage("reranked", [pool.key, own.reranker], reranked)
 
@@ -269,7 +310,57 @@ class Pipeline:
 
     def _vectors(self, progress: Progress | None = None) -> tuple[NDArray[np.float32], State]:
         own = self.settings.embedder
-        return self.index.vectors(own, lambda: make_embedder(own), progress=progress)
+        return self.index.vectors(own, self._embedder, progress=progress)
+
+    def _embedder(self) -> Embedder:
+        own = self.settings.embedder
+        return self.cache.remember("embedder", digest(own), lambda: make_embedder(own, self._where))
+
+    def _reranker(self) -> Reranker | None:
+        own = self.settings.reranker
+        return self.cache.remember("reranker", digest(own), lambda: make_reranker(own, self._where))
+
+    def _resolved(self, settings: PipelineSettings) -> PipelineSettings:
+        """Fill in what the models' own files say; a model that nothing uses is left alone."""
+        embedder = settings.embedder
+        if settings.vector.enabled:
+            embedder = resolve_embedder(embedder, self._where)
+        reranker = resolve_reranker(settings.reranker, self._where)
+        return structs.replace(settings, embedder=embedder, reranker=reranker)
+
+    def _notices(self, ran: Mapping[str, _Ran], ids: Sequence[str]) -> tuple[Notice, ...]:
+        found = stage_notices({name: stage.lists for name, stage in ran.items()}, ids)
+        if "vector" in ran:
+            found += cut_notices(self.index.embedded, self.index.table.ids, what="chunks")
+            found += cut_notices(ran["vector"].embedded, ids, what="queries")
+        report = None if "reranked" not in ran else ran["reranked"].report
+        return tuple(found if report is None else [*found, *rerank_notices(report, ids)])
+
+    def _meta(self, ran: Mapping[str, _Ran], ids: Sequence[str], watch: Watch) -> dict[str, object]:
+        """Say what models cost, and what a reranker read: the window, and of watched chunks how far."""
+        report = None if "reranked" not in ran else ran["reranked"].report
+        reports = {"passages": self.index.embedded}
+        if "vector" in ran:
+            reports["queries"] = ran["vector"].embedded
+        meta: dict[str, object] = {}
+        if report is not None:
+            reports["reranker"] = report.model
+            if report.window is not None:
+                meta["reranker_window"] = _plain_window(report.window)
+                meta["reranker_read"] = self._read(report, ids, watch)
+        spent = costs(reports)
+        return {**meta, "costs": spent} if spent else meta
+
+    def _read(self, report: RerankReport, ids: Sequence[str], watch: Watch) -> dict[str, dict[str, int]]:
+        read: dict[str, dict[str, int]] = {}
+        rows: list[list[int]] = np.stack([watch.query, watch.chunk], axis=1).tolist()
+        for query, chunk in rows:
+            signs = report.read.get((query, chunk))
+            if signs is not None:
+                context = self.index.chunks[chunk].context
+                own = max(signs - (len(context) + 1 if context else 0), 0)
+                read.setdefault(ids[query], {})[self.index.table.ids[chunk]] = own
+        return read
 
     def _postings(self) -> tuple[TermIndex, Postings]:
         own = self.settings.fulltext
@@ -291,10 +382,23 @@ class Pipeline:
 
 def _embedded(
     embedder: Embedder, texts: Sequence[str], state: State
+) -> tuple[NDArray[np.float32], dict[int, str], ModelReport]:
+    """Embed queries, and say what the embedder told of them."""
+    if not texts:
+        return np.zeros((0, embedder.dimensions), np.float32), {}, NOTHING_DONE
+    if not isinstance(embedder, Reporting):
+        return *_one_by_one(embedder, texts, state), NOTHING_DONE
+    embedder.take_report()
+    rows, errors = _one_by_one(embedder, texts, state)
+    report = embedder.take_report()
+    # After a failure texts were read twice, and their order says nothing.
+    return rows, errors, replace(report, cut=(), cut_tokens=0) if errors else report
+
+
+def _one_by_one(
+    embedder: Embedder, texts: Sequence[str], state: State
 ) -> tuple[NDArray[np.float32], dict[int, str]]:
     """Embed queries; when the batch fails, one by one, so that one bad query spoils only itself."""
-    if not texts:
-        return np.zeros((0, embedder.dimensions), np.float32), {}
     try:
         return unit(embedder.embed_queries(texts, state)), {}
     except Exception:  # noqa: BLE001 - whatever a model raises is found again below, query by query
@@ -308,30 +412,10 @@ def _embedded(
     return rows, errors
 
 
+def _plain_window(window: Window) -> dict[str, object]:
+    shown: dict[str, object] = {"max_length": window.max_length, "special_tokens": window.special_tokens}
+    return shown if window.holds_query else {**shown, "holds_query": False}
+
+
 def _table(name: str, ran: _Ran) -> StageTable:
     return ran.lists.table(name, _ROLES[name], elapsed_ms=ran.elapsed_ms)
-
-
-def _notices(ran: Mapping[str, _Ran], ids: Sequence[str]) -> tuple[Notice, ...]:
-    found: list[Notice] = []
-    for name, stage in ran.items():
-        failed = tuple(ids[query] for query in stage.lists.errors)
-        if failed and name in ("vector", "fulltext", "reranked"):
-            first = next(iter(stage.lists.errors.values()))
-            text = f"stage {name} failed on {len(failed)} queries ({listed(failed)}); the first with: {first}"
-            found.append(Notice(code="stage-errors", text=text, ids=failed))
-    report = None if "reranked" not in ran else ran["reranked"].report
-    if report is not None and report.unscored:
-        queries = tuple(ids[query] for query in report.unscored)
-        text = f"the reranker gave no number for some rows of {listed(queries)}; they stand last"
-        found.append(Notice(code="reranker-unscored", text=text, ids=queries))
-    if report is not None and report.dropped_rows:
-        queries = tuple(ids[query] for query in report.dropped)
-        text = (
-            f"the reranker did not return {report.dropped_rows} of the rows it was sent ({listed(queries)})"
-        )
-        found.append(Notice(code="reranker-dropped", text=text, ids=queries))
-    if report is not None and report.backfilled_rows:
-        text = f"{report.backfilled_rows} rows back-filled after the reranker's own, as declared"
-        found.append(Notice(code="reranker-backfilled", text=text))
-    return tuple(found)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 import msgspec
@@ -218,8 +218,19 @@ def digest(*parts: object) -> str:
     >>> digest(PipelineSettings()) == digest(PipelineSettings(pool=50))
     True
     """
-    plain = [msgspec.to_builtins(part) for part in parts]
+    plain = [_essence(part) for part in parts]
     return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def _essence(part: object) -> object:
+    """Return plain values without the knobs that never change what comes out."""
+    if isinstance(part, Struct):
+        silent = getattr(type(part), "silent", frozenset[str]())
+        names = (field.name for field in msgspec.structs.fields(part))
+        return {name: _essence(getattr(part, name)) for name in names if name not in silent}
+    if isinstance(part, list | tuple):
+        return [_essence(one) for one in cast("Sequence[object]", part)]
+    return msgspec.to_builtins(part)
 
 
 def _read_scalar(key: str, value: object, where: str, fields: dict[str, Any], faults: list[Fault]) -> None:

@@ -7,13 +7,21 @@ was declared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.retrieval.models.protocols import Candidates, Reply, Reranker
+from assay.retrieval.models.protocols import (
+    NOTHING_DONE,
+    Candidates,
+    ModelReport,
+    Reply,
+    Reporting,
+    Reranker,
+    Window,
+)
 from assay.retrieval.stages.lists import Lists, lists_of
 
 
@@ -44,6 +52,11 @@ class RerankReport:
     """Queries of which some row did not come back."""
     dropped_rows: int
     backfilled_rows: int
+    window: Window | None = None
+    """What the reranker reads at most."""
+    read: Mapping[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """Rows of which it read only a part: (query, chunk) -> signs of ``Chunk.searchable`` that it read."""
+    model: ModelReport = NOTHING_DONE
 
 
 def apply_reply(reply: Reply, *, sent: int, incoming: int, backfill: bool) -> Reranked:
@@ -87,7 +100,13 @@ class RerankStage:
     backfill: bool
 
     def run(
-        self, texts: Sequence[str], pool: Lists, reranker: Reranker, candidates: Candidates
+        self,
+        texts: Sequence[str],
+        pool: Lists,
+        reranker: Reranker,
+        candidates: Candidates,
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> tuple[Lists, RerankReport]:
         """Return the reranked lists. A reranker that fails on a query leaves that query without rows."""
         errors = dict(pool.errors)
@@ -95,9 +114,14 @@ class RerankStage:
         unscored: list[int] = []
         dropped: list[int] = []
         dropped_rows = backfilled_rows = 0
+        read: dict[tuple[int, int], int] = {}
+        if isinstance(reranker, Reporting):
+            reranker.take_report()
         for query, text in enumerate(texts):
             incoming = pool.chunks[pool.of(query)]
             sent = min(self.top_n, len(incoming))
+            if progress is not None:
+                progress("reranking", query, len(texts))
             try:
                 reply = reranker.rerank(text, incoming[:sent], candidates)
             except Exception as error:  # noqa: BLE001 - whatever a model raises is data of that query
@@ -106,6 +130,7 @@ class RerankStage:
                 continue
             result = apply_reply(reply, sent=sent, incoming=len(incoming), backfill=self.backfill)
             rows.append((incoming[result.places], result.scores))
+            read |= {(query, int(incoming[place])): signs for place, signs in reply.read.items()}
             unscored += [query] if result.unscored else []
             dropped += [query] if result.dropped else []
             dropped_rows += result.dropped
@@ -116,5 +141,8 @@ class RerankStage:
             dropped=tuple(dropped),
             dropped_rows=dropped_rows,
             backfilled_rows=backfilled_rows,
+            window=reranker.window,
+            read=read,
+            model=reranker.take_report() if isinstance(reranker, Reporting) else NOTHING_DONE,
         )
         return Lists(offsets=lists.offsets, chunks=lists.chunks, scores=lists.scores, errors=errors), report
