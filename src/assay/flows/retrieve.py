@@ -54,14 +54,19 @@ class ReferenceRetriever:
     whole_index = True
 
     def __init__(self, prepared: Prepared, settings: PipelineSettings, *, cache: Cache | None = None) -> None:
-        self.pipeline = Pipeline(settings, prepared.chunks, cache=cache or project_cache(prepared.project))
+        self.pipeline = Pipeline(
+            settings,
+            prepared.chunks,
+            cache=cache or project_cache(prepared.project),
+            folder=prepared.project.folder,
+        )
         self.name = prepared.project.name
         self.settings: Mapping[str, Any] = {
             "summary": f"{_in_words(prepared)} -> {pipeline_in_words(settings)}",
             "chunker": dict(prepared.chunker.describe()),
             "pipeline": self.pipeline.describe(),
         }
-        self.digest = digest(self.settings["chunker"], self.settings["pipeline"])
+        self.digest = digest(self.settings["chunker"], self.pipeline.settings)
 
     def retrieve(
         self, queries: Sequence[Query], *, watch: Watch, progress: Progress | None = None
@@ -69,11 +74,11 @@ class ReferenceRetriever:
         """Run every query through the pipeline."""
         if progress is not None:
             progress("indexing", 0, 1)
-        self.pipeline.build()
+        self.pipeline.build(progress=progress)
         if progress is not None:
             progress("indexing", 1, 1)
             progress("searching", 0, len(queries))
-        found = self.pipeline.run(queries, watch=watch)
+        found = self.pipeline.run(queries, watch=watch, progress=progress)
         if progress is not None:
             progress("searching", len(queries), len(queries))
         return found
