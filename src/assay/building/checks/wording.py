@@ -21,7 +21,7 @@ RARE_SHARE = 0.1
 _MOST_DOCUMENTS = 2_000
 _EASY_LEXICAL_RUN = 8
 _EASY_WORDS = 5
-_PREAMBLE = re.compile(
+PREAMBLE = re.compile(
     r"(sure|certainly|of course|absolutely|great question)\b[,!.: ]"
     r"|here(?:'s| is| are)\b.{0,40}\b(question|query|queries)"
     r"|as an ai\b"
@@ -36,7 +36,7 @@ _PREAMBLE = re.compile(
 def model_preamble(material: Material) -> Iterator[CheckFinding]:
     """Say which questions begin with a model's chatter, or speak of a passage that nobody who asks has."""
     for query in material.golden.queries:
-        match = _PREAMBLE.match(query.text.strip().casefold().replace("’", "'"))
+        match = PREAMBLE.match(query.text.strip().casefold().replace("’", "'"))
         if match:
             text = f"the question has a model's preamble, or speaks of its passage: {match[0].strip()!r}"
             yield material.about(
