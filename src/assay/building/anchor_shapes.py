@@ -84,9 +84,12 @@ class AnchorShaper:
         if words.total < FEWEST_WORDS:
             return ShapedAnchor(anchor=None, why=f"its paragraph has only {words.total} words")
         shaped = self._sized(words, span, about)
-        if shaped[1] - shaped[0] < span[1] - span[0]:
+        before, after = count_words(document.text[slice(*span)]), count_words(document.text[slice(*shaped)])
+        if document.text[slice(*shaped)] == quote:
+            notes.clear()  # the marks around it were only cut off in between
+        if after < before:
             notes.append("narrowed to 20 words of one paragraph")
-        elif shaped != span:
+        elif after > before:
             notes.append("widened to 6 words")
         return self._settled(document, words, shaped, notes)
 

@@ -61,7 +61,7 @@ class TaskSource:
         reserve: int | None = None,
     ) -> None:
         every = [passage for document in documents for passage in passages_of(document)]
-        self._left = pick_passages(documents, len(every) if reserve is None else reserve, rng, avoid=avoid)
+        self._left = pick_passages(every, len(every) if reserve is None else reserve, rng, avoid=avoid)
         self._rarity = rarity
         self._links = _Links(every, rarity)
 

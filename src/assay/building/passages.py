@@ -16,7 +16,6 @@ from assay.building.checks.anchors import count_words
 from assay.building.checks.material import LONG_PARAGRAPH, PARAGRAPH_END
 from assay.corpus.outline import Outline, blocks_between, outline_of, section_starts
 from assay.model.documents import Document, chunk_id
-from assay.model.text import normalise
 
 FEWEST_WORDS = 20
 """Shorter stretches hold no fact worth a question, or are headings, links and captions."""
@@ -141,7 +140,7 @@ def _joined(pieces: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def pick_passages(
-    documents: Sequence[Document], count: int, rng: np.random.Generator, *, avoid: Sequence[str] = ()
+    passages: Sequence[Passage], count: int, rng: np.random.Generator, *, avoid: Sequence[str] = ()
 ) -> list[Passage]:
     """Return passages in the order in which they should be used; the first ``n`` are spread for every ``n``.
 
@@ -151,12 +150,12 @@ def pick_passages(
     boilerplate and is left out.
 
     Args:
-        documents: the corpus.
+        passages: of the whole corpus.
         count: how many are wanted; fewer are returned where there are no more.
         rng: decides between equals.
         avoid: places (``doc_id#start-end``) that were used before.
     """
-    pools = _pools(documents, set(avoid))
+    pools = _pools(passages, set(avoid))
     order: list[_Pool] = [pools[at] for at in rng.permutation(len(pools)).tolist()]
     lengths: Counter[str] = Counter()
     picked: list[Passage] = []
@@ -191,19 +190,14 @@ class _Pool:
         return passage
 
 
-def _pools(documents: Sequence[Document], avoid: set[str]) -> list[_Pool]:
-    found = [(document.id, passages_of(document)) for document in documents]
-    texts = Counter(normalise(one.text).text for _, passages in found for one in passages)
-    pools: list[_Pool] = []
-    for _, passages in sorted(found, key=lambda pair: pair[0]):
-        left = [
-            one
-            for one in passages
-            if texts[normalise(one.text).text] == 1 and one.place not in avoid and _is_prose(one.text)
-        ]
-        if left:
-            pools.append(_Pool(left))
-    return pools
+def _pools(passages: Sequence[Passage], avoid: set[str]) -> list[_Pool]:
+    keys = [" ".join(one.text.casefold().split()) for one in passages]
+    count = Counter(keys)
+    left: dict[str, list[Passage]] = {}
+    for key, one in zip(keys, passages, strict=True):
+        if count[key] == 1 and one.place not in avoid and _is_prose(one.text):
+            left.setdefault(one.doc_id, []).append(one)
+    return [_Pool(left[doc_id]) for doc_id in sorted(left)]
 
 
 def _is_prose(text: str) -> bool:
