@@ -15,8 +15,8 @@ from assay.flows.project import FILE, Project
 from assay.model.documents import Chunk
 from assay.retrieval.cache import Cache
 from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
-from assay.retrieval.models.protocols import Embedder, State
-from assay.retrieval.models.registry import make_embedder
+from assay.retrieval.models.protocols import Embedder, EmbedderSettings, State, Surroundings
+from assay.retrieval.models.registry import make_embedder, resolve_embedder
 from assay.retrieval.settings import PipelineSettings, digest, read_pipeline
 
 
@@ -34,17 +34,18 @@ class ProjectEmbedder:
         )
         self.chunks = chunks
         self.cache = Cache(project.home / "cache")
+        self._where = Surroundings(folder=project.folder, cache=self.cache.folder)
 
     @cached_property
     def digest(self) -> str:
         """Content address of what the vectors depend on beside the texts."""
         parts = sorted((name, values.tobytes().hex()) for name, values in self._state.items())
-        return digest(self.settings.embedder, parts)
+        return digest(self._resolved, parts)
 
     def passages(self, progress: Progress | None = None) -> NDArray[np.float32]:
         """Return one row of length 1 a chunk, from the cache of the project's runs where they are there."""
         index = CorpusIndex(self.chunks, self.cache)
-        rows, _ = index.vectors(self.settings.embedder, lambda: self._embedder, progress=progress)
+        rows, _ = index.vectors(self._resolved, lambda: self._embedder, progress=progress)
         return rows
 
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]:
@@ -53,7 +54,11 @@ class ProjectEmbedder:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return make_embedder(self.settings.embedder)
+        return make_embedder(self._resolved, self._where)
+
+    @cached_property
+    def _resolved(self) -> EmbedderSettings:
+        return resolve_embedder(self.settings.embedder, self._where)
 
     @cached_property
     def _state(self) -> State:

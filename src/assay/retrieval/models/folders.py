@@ -164,7 +164,8 @@ def fingerprint(paths: Iterable[Path]) -> str:
 def _pooling(folder: Path) -> Pooling | None:
     config = _json(folder / "1_Pooling" / "config.json")
     by_name = config.get("pooling_mode")
-    chosen = [mode for key, mode in _MODES.items() if config.get(key) is True or by_name == mode]
+    modes = _MODES.items()
+    chosen: list[Pooling] = [mode for key, mode in modes if config.get(key) is True or by_name == mode]
     return chosen[0] if len(chosen) == 1 else None
 
 
