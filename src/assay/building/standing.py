@@ -11,7 +11,7 @@ def standings(judgements: Iterable[Judgement], decisions: Iterable[Decision] = (
     """Return what is known of each place of each query, sorted by query and place.
 
     Of each labeller the latest grade counts; ``None`` takes it away. People come before judges. Where people
-    disagree there is no grade until somebody settles it, and then that one stands.
+    disagree there is no grade until somebody settles it; what was settled stands, also as "no grade".
 
     Args:
         judgements: those that stand (nothing taken back), in the order in which they were appended.
@@ -23,7 +23,7 @@ def standings(judgements: Iterable[Judgement], decisions: Iterable[Decision] = (
     >>> one.grade, one.conflict, dict(one.people)
     (None, True, {'ada': 1.0, 'bob': 0.0})
     """
-    settled = {one.subject: one for one in decisions if one.verdict == "settled" and one.grade is not None}
+    settled = {one.subject: one for one in decisions if one.verdict == "settled"}
     latest: dict[tuple[str, str], dict[tuple[str, str], float | None]] = {}
     for row in judgements:
         latest.setdefault((row.query_id, row.place), {})[row.origin, row.by] = row.grade

@@ -18,6 +18,7 @@ class Command(NamedTuple):
 
 START = "Start"
 MEASURE = "Measure"
+BUILD = "Build a golden set"
 FILES = "Runs and judgements from anywhere"
 
 COMMANDS: dict[str, Command] = {
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Command] = {
         "report", "one HTML file of a run: figures, losses, misses with their evidence", MEASURE
     ),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
+    "golden": Command("golden", "export, import, drift, repair: build a set and keep it true", BUILD),
     "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
 }
 """Verb -> command, in the order of display."""
