@@ -18,7 +18,8 @@ _WORD = re.compile(r"\S+")
 def window_of(run: Run) -> Window | None:
     """Return the window that a run's reranker had, or None where the run does not say.
 
-    It stands in ``meta["reranker_window"]``: ``{"max_length": 512, "special_tokens": 3}``.
+    It stands in ``meta["reranker_window"]``: ``{"max_length": 512, "special_tokens": 3}``; ``holds_query`` is
+    False there where passages are read apart from the query.
     """
     said = run.meta.get("reranker_window")
     if not isinstance(said, Mapping):
@@ -63,10 +64,9 @@ def hidden_anchors(
         queries: query id -> its text.
         contexts: chunk id -> what is put before its text.
     """
-    window = window_of(run)
-    if window is None:
+    window, read = window_of(run), signs_read(run)
+    if window is None and read is None:
         return {}
-    read = signs_read(run)
     table = item_ranks(run, relevance)
     hidden: dict[tuple[str, str], str] = {}
     for row, item in enumerate(table.item_ids):
@@ -87,6 +87,7 @@ def hidden_anchors(
             if signs is not None and anchor.end - place.start > signs:
                 hidden[query_id, item] = _flag(anchor.start - place.start, signs, place.end - place.start)
             continue
+        assert window is not None  # one of the two is there
         text = texts[place.doc_id]
         before = len(_WORD.findall((contexts or {}).get(run.chunks.ids[chunk], "")))
         first = before + len(_WORD.findall(text[place.start : anchor.start]))

@@ -50,11 +50,18 @@ class CorpusIndex:
         self.chunks = chunks
         self.cache = cache
         self.built: dict[str, tuple[float, int]] = {}
-        """What was built or loaded -> milliseconds that building took, and bytes."""
+        """What was built or loaded, by content -> milliseconds that building took, and bytes."""
         self.embedded = NOTHING_DONE
         """What the embedder said of the passages: of this process's work, and which were cut, ever."""
         if len({chunk.id for chunk in chunks}) < len(chunks):
             raise InputError(_twice(chunks))
+
+    def again(self) -> CorpusIndex:
+        """Return an index over the same chunks that shares what is known of them, and counts its own costs."""
+        other = CorpusIndex.__new__(CorpusIndex)
+        other.chunks, other.cache, other.built, other.embedded = self.chunks, self.cache, {}, NOTHING_DONE
+        other.__dict__ |= {"table": self.table, "digest": self.digest, "order": self.order}
+        return other
 
     @cached_property
     def table(self) -> ChunkTable:
@@ -91,8 +98,10 @@ class CorpusIndex:
             writer.put("heads", made.heads)
             writer.put("frequency", made.document_frequency)
 
+        # Asked for before it is remembered, so that its cost counts wherever it comes from.
+        stored = self._arrays("terms", key, fill)
+
         def read() -> TermIndex:
-            stored = self._arrays("terms", key, fill)
             text = stored["vocabulary"].tobytes().decode("utf-8", "surrogatepass")
             return TermIndex(
                 vocabulary=tuple(text.split("\n")) if text else (),
@@ -170,7 +179,7 @@ class CorpusIndex:
 
         stored = self.cache.arrays(kind, key, timed)
         size = sum(values.nbytes for values in stored.values())
-        self.built[kind] = float(stored["built_ms"][0]), size
+        self.built[f"{kind}-{key}"] = float(stored["built_ms"][0]), size
         return stored
 
 

@@ -347,6 +347,7 @@ class Pipeline:
             reports["reranker"] = report.model
             if report.window is not None:
                 meta["reranker_window"] = _plain_window(report.window)
+            if report.window is not None or report.read:
                 meta["reranker_read"] = self._read(report, ids, watch)
         spent = costs(reports)
         return {**meta, "costs": spent} if spent else meta
