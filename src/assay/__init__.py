@@ -50,7 +50,12 @@ __all__ = [
 ]
 
 
+_MODULES = {"spark": "assay.flows.spark"}
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         message = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(message)

@@ -30,7 +30,8 @@ def rows_of(source: Any, **settings: Any) -> list[tuple[str, str, float]]:
 
 def grades_of(source: Any) -> list[tuple[str, str, float]]:
     judgements = read_judgements(source)
-    queries = [judgements.query_ids[place] for place in judgements.query.tolist()]
+    places: list[int] = judgements.query.tolist()
+    queries = [judgements.query_ids[place] for place in places]
     return list(zip(queries, judgements.docs.texts(), judgements.grades.tolist(), strict=True))
 
 
