@@ -40,13 +40,7 @@ class Keeper(Protocol):
 
     def add_drafts(self, drafts: Sequence[Draft]) -> tuple[Draft, ...]: ...
 
-    def drafts(
-        self,
-        *,
-        job: str | None = None,
-        id: str | None = None,  # noqa: A002 - the store's own name
-        undecided: bool = False,
-    ) -> tuple[Draft, ...]: ...
+    def drafts(self, *, job: str | None = None) -> tuple[Draft, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +51,17 @@ class DraftReport:
     drafts: tuple[Draft, ...]
     wanted: Mapping[str, int]
     """Kind -> how many were asked for."""
-    asked: int
+    asked: int = 0
     """Replies asked for now; those of an earlier start of the job are not among them."""
-    replayed: int
+    replayed: int = 0
     """Replies that were stored already."""
-    refused: Mapping[str, int]
+    refused: Mapping[str, int] = field(default_factory=dict[str, int])
     """Why replies were refused -> how many: ``not the JSON asked for``, ``anchor``, ``leaks``, ..."""
-    failed: int
+    failed: int = 0
     """Questions to which no answer came."""
-    calls: int
+    calls: int = 0
     """Requests of the job, over all its starts."""
-    tokens: int
+    tokens: int = 0
     """Tokens of the job, over all its starts."""
     stopped: str | None = None
     """Why it ended early: the budget, an endpoint that fails; None when it did what it could."""

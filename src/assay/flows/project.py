@@ -71,6 +71,8 @@ TABLES = (
     "diagnosis",
     "judge",
     "labels",
+    "draft",
+    "log",
 )
 """The tables of ``assay.toml``; ``name``, ``k`` and ``seed`` stand above them."""
 
