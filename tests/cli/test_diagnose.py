@@ -10,8 +10,15 @@ from assay.cli import run
 from assay.cli.diagnose import review_in_terminal
 from assay.flows.diagnose import diagnose
 from assay.flows.project import load_project
+from assay.retrieval.models.registry import EMBEDDERS
 from assay.store.findings import load_decisions
 from flows.headed_project import make_headed
+
+
+@pytest.fixture(autouse=True)
+def _only_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever models are installed here, trials are those of a bare machine."""
+    monkeypatch.setattr("assay.flows.trials.EMBEDDERS", {"hashing": EMBEDDERS["hashing"]})
 
 
 @pytest.fixture

@@ -32,7 +32,15 @@ def test_each_knob_of_the_default_pipeline_is_turned_the_cheapest_first():
         2.0,
         4.0,
     ]
-    assert found["better-embedder"] == [{"pipeline.embedder": {"name": "other"}}]
+    assert found["better-embedder"] == [
+        {"pipeline.embedder": {"name": "other"}},
+        {"pipeline.embedder": {"name": "other"}, "pipeline.reranker": "none"},
+        {
+            "pipeline.embedder": {"name": "other"},
+            "pipeline.reranker": "none",
+            "pipeline.fusion.weights.fulltext": 0.25,
+        },
+    ]
     assert found["larger-pool"] == [{"pipeline.pool": 100}]
 
 
@@ -66,3 +74,9 @@ def test_a_new_index_is_told_from_other_numbers():
     told = {knob.fix: knob.rebuild for knob in knobs(describe(read_pipeline({})), CHUNKER, embedders=["x"])}
     rebuilt = {fix for fix, rebuild in told.items() if rebuild}
     assert rebuilt == {"contextual-chunk-headers", "smaller-chunks", "better-embedder"}
+
+
+def test_what_goes_by_words_is_what_an_embedder_is_also_tried_without():
+    assert turned({"reranker": "none", "fulltext": False}, embedders=["x"])["better-embedder"] == [
+        {"pipeline.embedder": {"name": "x"}}
+    ]

@@ -221,3 +221,30 @@ def test_case_r02_the_anchor_lay_beyond_the_rerankers_window():
     assert loss.lost_at == "reranker"
     assert loss.detail.startswith(expected["flag"])
     assert hidden_anchors(replace(run, meta={}), relevance, texts={"d.md": text}, queries={"q": query}) == {}
+
+
+CUT = "anchor cut by reranker window (starts at sign 800, 820 of the chunk's 1000 were read)"
+BEYOND = "anchor beyond reranker window (starts at sign 800, 700 of the chunk's 1000 were read)"
+
+
+def test_how_far_the_reranker_read_decides_where_the_run_says_it():
+    chunk = "d.md#100-1100"
+    run = planted_run(
+        {"vector": {"q": [chunk]}, "pool": {"q": [chunk]}, "reranked": {"q": []}, "final": {"q": []}}, k=1
+    )
+    (one,) = planted_relevance({"q": {"a1": [chunk]}}).queries
+    place = Place(doc_id="d.md", start=900, end=950)
+    relevance = Relevance(queries=(replace(one, places={"a1": (place,)}),))
+    for read, expected in (
+        (850, {}),
+        (820, {("q", "a1"): CUT}),
+        (700, {("q", "a1"): BEYOND}),
+    ):
+        told = replace(
+            run,
+            meta={
+                "reranker_window": {"max_length": 9, "special_tokens": 3},
+                "reranker_read": {"q": {chunk: read}},
+            },
+        )
+        assert hidden_anchors(told, relevance, texts={"d.md": "x" * 1200}, queries={"q": "?"}) == expected

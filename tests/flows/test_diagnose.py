@@ -12,11 +12,18 @@ from assay.diagnosis.losses import find_losses
 from assay.flows.diagnose import Diagnosed, decide, decisions_path, diagnose
 from assay.flows.evaluate import evaluate
 from assay.flows.project import load_project
-from assay.model.errors import ConfigError, InputError, StoreError
+from assay.model.errors import ConfigError, InputError, MissingExtraError, StoreError
 from assay.model.findings import Decision, Finding
 from assay.report.diagnosis import diagnosis_json
+from assay.retrieval.models.registry import EMBEDDERS
 from flows.headed_project import SETTINGS, make_headed
 from small_project import make_project
+
+
+@pytest.fixture(autouse=True)
+def _only_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever models are installed here, trials are those of a bare machine."""
+    monkeypatch.setattr("assay.flows.trials.EMBEDDERS", {"hashing": EMBEDDERS["hashing"]})
 
 
 @pytest.fixture
@@ -27,7 +34,9 @@ def headed(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Diagnosed]:
     folder = make_headed(tmp_path_factory.mktemp("tried"), splits=True)
-    return folder, diagnose(load_project(folder), trials=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assay.flows.trials.EMBEDDERS", {"hashing": EMBEDDERS["hashing"]})
+        return folder, diagnose(load_project(folder), trials=True)
 
 
 def recall(diagnosed: Diagnosed) -> float:
@@ -272,6 +281,29 @@ def test_a_file_of_traces_is_diagnosed(headed: Path, tmp_path: Path):
         diagnose(load_project(headed), "latest", traces=traces)
 
 
+def test_our_own_run_told_as_foreign_traces_loses_the_same_items_at_the_same_places(
+    headed: Path, tmp_path: Path
+):
+    own = diagnose(load_project(headed))
+    rows: list[dict[str, Any]] = []
+    for trace in own.evaluation.run.traces():
+        stages = [
+            {"name": stage.name, "hits": [hit.chunk_id for hit in stage.hits], "deep": dict(stage.deep_ranks)}
+            for stage in trace.stages
+        ]
+        rows.append({"query": trace.query_id, "stages": stages})
+    traces = tmp_path / "own.jsonl"
+    traces.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    foreign = diagnose(load_project(headed), traces=traces)
+
+    def told(diagnosed: Diagnosed) -> list[tuple[object, ...]]:
+        findings = diagnosed.diagnosis.findings
+        return [(one.query_id, one.item, one.lost_at, one.kind, one.fix, one.loss) for one in findings]
+
+    assert told(foreign) == told(own)
+    assert foreign.diagnosis.waterfall == own.diagnosis.waterfall
+
+
 def test_a_project_without_misses_says_so_and_tries_nothing(tmp_path: Path):
     found = diagnose(load_project(make_project(tmp_path)), trials=True)
     assert found.diagnosis.findings == ()
@@ -294,3 +326,18 @@ def _decision(finding: Finding, kind: str) -> Decision:
 
 def _finding(diagnosed: Diagnosed, like: Finding) -> Finding:
     return next(one for one in diagnosed.diagnosis.findings if one.query_id == like.query_id)
+
+
+def test_embedders_that_need_a_choice_are_not_tried_and_absent_ones_are_said(
+    headed: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def absent(*_: object, **__: object) -> None:
+        raise MissingExtraError("embedder 'minilm'", package="onnxruntime", extra="minilm")
+
+    monkeypatch.setattr("assay.flows.trials.EMBEDDERS", EMBEDDERS)
+    monkeypatch.setattr("assay.retrieval.models.resolving.resolve_minilm", absent)
+    monkeypatch.setattr("assay.retrieval.models.resolving.resolve_static", absent)
+    found = diagnose(load_project(headed), trials=True).diagnosis
+    assert not [trial for trial in found.trials if trial.fix == "better-embedder"]
+    (notice,) = [notice for notice in found.notices if notice.code == "not-installed"]
+    assert "onnxruntime" in notice.text

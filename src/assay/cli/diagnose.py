@@ -24,6 +24,7 @@ def command(
     project: Annotated[Path, Parameter(name=["--project", "-p"])] = Path(),
     traces: Path | None = None,
     try_: Annotated[bool, Parameter(name="--try", negative=())] = False,
+    slow: Annotated[bool, Parameter(negative=())] = False,
     review: Annotated[bool, Parameter(negative=())] = False,
     by: str | None = None,
     json: bool = False,
@@ -42,6 +43,7 @@ def command(
         traces: diagnose a file of traces instead: the form of docs/schemas, or OpenTelemetry spans with
             OpenInference attributes, exported as JSON.
         try_: run the pipeline again with each fix that applies, first on the misses, then over the whole set.
+        slow: with --try, also embedders that take minutes on a corpus of this size.
         review: go through the findings and say of each whether its kind is right.
         by: your name in the decisions; the login name by default.
         json: print one JSON object instead of the tables (exact values; see docs/diagnosis.md).
@@ -51,7 +53,7 @@ def command(
     if run is not None and (Path(run) / FILE).is_file():
         project, run = Path(run), None
     with progress() as tell:
-        diagnosed = diagnose(load_project(project), run, traces=traces, trials=try_, progress=tell)
+        diagnosed = diagnose(load_project(project), run, traces=traces, trials=try_, slow=slow, progress=tell)
     screen = console()
     if review:
         diagnosed = review_in_terminal(diagnosed, screen, by=by or getpass.getuser())

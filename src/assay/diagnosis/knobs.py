@@ -74,9 +74,7 @@ def knobs(
             found += turn(pipeline)
         found += _headers(chunker)
         found += _sizes(chunker)
-        found += [
-            Knob(fix="better-embedder", change={"pipeline.embedder": {"name": name}}) for name in embedders
-        ]
+        found += [knob for name in embedders for knob in _embedder(name, pipeline)]
     for fix, changes in (own or {}).items():
         found += [Knob(fix=fix, change=change) for change in changes]
     return tuple(sorted(found, key=lambda knob: knob.price))
@@ -119,6 +117,19 @@ def _pool(pipeline: Mapping[str, Any]) -> list[Knob]:
 def _rewrite(pipeline: Mapping[str, Any]) -> list[Knob]:
     off = _named(pipeline, "rewrite") == "none" and _table(pipeline, "fulltext").get("enabled")
     return [Knob(fix="query-rewrite", change={"pipeline.rewrite": "prf"})] if off else []
+
+
+def _embedder(name: str, pipeline: Mapping[str, Any]) -> list[Knob]:
+    """Another embedder; then also without a reranker that goes by words, and with less weight on words.
+
+    Both undo what meaning found, so that the embedder alone would be judged by them.
+    """
+    changes: list[dict[str, Any]] = [{"pipeline.embedder": {"name": name}}]
+    if _named(pipeline, "reranker") == "lexical":
+        changes.append({**changes[-1], "pipeline.reranker": "none"})
+    if _table(pipeline, "fulltext").get("enabled"):
+        changes.append({**changes[-1], "pipeline.fusion.weights.fulltext": _WEIGHTS[0]})
+    return [Knob(fix="better-embedder", change=change) for change in changes]
 
 
 def _headers(chunker: Mapping[str, Any]) -> list[Knob]:

@@ -16,10 +16,11 @@ from assay.diagnosis.findings import agreement, apply_decisions, distribution, f
 from assay.diagnosis.losses import find_losses
 from assay.diagnosis.settings import DiagnosisSettings, read_diagnosis
 from assay.diagnosis.waterfall import waterfalls
-from assay.diagnosis.windows import hidden_anchors, window_of
+from assay.diagnosis.windows import hidden_anchors, signs_read, window_of
 from assay.flows.evaluate import Evaluation, evaluate, evaluation_of, load_evaluation
 from assay.flows.prepare import prepare
 from assay.flows.project import FILE, Project
+from assay.matching import locate_texts
 from assay.model.errors import InputError
 from assay.model.findings import Decision, Diagnosis, Finding, ItemLoss
 from assay.model.notices import Notice
@@ -48,6 +49,7 @@ def diagnose(
     *,
     traces: Path | None = None,
     trials: bool = False,
+    slow: bool = False,
     progress: Progress | None = None,
 ) -> Diagnosed:
     """Diagnose a stored run, a file of traces, or the project as it is.
@@ -57,6 +59,7 @@ def diagnose(
         run_id: a stored run; None: the latest, or a new one where none is stored.
         traces: a file of traces in place of a stored run.
         trials: whether fixes are tried.
+        slow: whether embedders are tried that take minutes on this corpus.
         progress: called while long work goes on.
 
     Raises:
@@ -72,7 +75,7 @@ def diagnose(
         evaluation = load_evaluation(project, run_id or "latest")
     else:
         evaluation = evaluate(project, progress=progress)
-    return diagnose_evaluation(evaluation, settings=settings, trials=trials, progress=progress)
+    return diagnose_evaluation(evaluation, settings=settings, trials=trials, slow=slow, progress=progress)
 
 
 def diagnose_evaluation(
@@ -80,6 +83,7 @@ def diagnose_evaluation(
     *,
     settings: DiagnosisSettings | None = None,
     trials: bool = False,
+    slow: bool = False,
     progress: Progress | None = None,
 ) -> Diagnosed:
     """Diagnose a run that is measured already.
@@ -88,6 +92,7 @@ def diagnose_evaluation(
         evaluation: the measured run.
         settings: what ``[diagnosis]`` says; read from the project by default.
         trials: whether fixes are tried.
+        slow: whether embedders are tried that take minutes on this corpus.
         progress: called while trials go on.
     """
     project, golden = evaluation.project, evaluation.prepared.golden
@@ -124,7 +129,7 @@ def diagnose_evaluation(
     if trials:
         from assay.flows.trials import run_trials  # noqa: PLC0415 - the pipeline is loaded for trials alone
 
-        tried = run_trials(evaluation, findings, own=settings.fixes, progress=progress)
+        tried = run_trials(evaluation, findings, own=settings.fixes, slow=slow, progress=progress)
         diagnosis = replace(
             diagnosis,
             trials=tried.trials,
@@ -145,6 +150,7 @@ def trace_evaluation(project: Project, path: Path) -> Evaluation:
     foreign = read_traces(
         path, prepared.golden, frozenset(document.id for document in prepared.corpus.documents)
     )
+    chunks, located = locate_texts(foreign.retrieved.chunks, prepared.corpus.documents)
     run = Run(
         id="",
         name=foreign.name,
@@ -154,13 +160,13 @@ def trace_evaluation(project: Project, path: Path) -> Evaluation:
         corpus_digest=prepared.corpus.digest,
         k=foreign.k or project.k,
         query_ids=foreign.query_ids,
-        chunks=foreign.retrieved.chunks,
+        chunks=chunks,
         stages=foreign.retrieved.stages,
         seed=project.seed,
         meta={**foreign.meta, "whole_index": False},
     )
     run = replace(run, id=content_id(run))
-    return evaluation_of(prepared, run, notices=foreign.retrieved.notices)
+    return evaluation_of(prepared, run, notices=(*foreign.retrieved.notices, *located))
 
 
 def decisions_path(project: Project) -> Path:
@@ -203,7 +209,7 @@ def decide(
 
 def _losses(evaluation: Evaluation) -> tuple[ItemLoss, ...]:
     """Return the losses of a run; where it says what its reranker reads, with what that could not see."""
-    if window_of(evaluation.run) is None:
+    if window_of(evaluation.run) is None and signs_read(evaluation.run) is None:
         return evaluation.losses
     prepared = evaluation.prepared
     hidden = hidden_anchors(

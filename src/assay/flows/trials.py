@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from assay.corpus import chunk_corpus
@@ -32,7 +33,7 @@ from assay.model.notices import Notice, listed
 from assay.model.relevance import Relevance
 from assay.model.runs import Run, chunk_table
 from assay.retrieval.cache import Cache
-from assay.retrieval.models.registry import light_embedders
+from assay.retrieval.models.registry import EMBEDDERS
 from assay.retrieval.settings import describe
 from assay.stats.bootstrap import mean_interval
 from assay.store.run_tables import content_id
@@ -41,6 +42,10 @@ from assay.store.toml_lines import changed_toml, toml_diff
 Progress = Callable[[str, int, int], None]
 _MOST_COMBINED = 6
 """Combinations that are run on the way to a proposal."""
+_FAST = ("hashing", "wordllama")
+"""Embedders that do thousands of chunks a second; the others do tens."""
+_MANY = 4_000
+"""Chunks from which on a slow embedder is tried only when it is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +173,7 @@ def run_trials(
     findings: Sequence[Finding],
     *,
     own: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    slow: bool = False,
     bench: Bench | None = None,
     progress: Progress | None = None,
 ) -> Tried:
@@ -177,15 +183,20 @@ def run_trials(
         evaluation: the run that was diagnosed.
         findings: its misses.
         own: a team's own fixes.
+        slow: whether embedders are tried that take minutes on this corpus.
         bench: where trials run; by default one with the project's cache.
         progress: told how many trials are done.
     """
-    return _Session(evaluation, bench or Bench(evaluation.prepared), progress).run(findings, own or {})
+    session = _Session(evaluation, bench or Bench(evaluation.prepared), progress, slow=slow)
+    return session.run(findings, own or {})
 
 
 class _Session:
-    def __init__(self, evaluation: Evaluation, bench: Bench, progress: Progress | None) -> None:
+    def __init__(
+        self, evaluation: Evaluation, bench: Bench, progress: Progress | None, *, slow: bool
+    ) -> None:
         self.project = evaluation.project
+        self.slow = slow
         self.bench = bench
         self.progress = progress
         self.queries = [
@@ -238,7 +249,7 @@ class _Session:
             balance = settings.balance
             pipeline = {**describe(settings), "mmr": "off" if balance is None else balance}
             if settings.vector.enabled:
-                embedders = [name for name in light_embedders() if name != settings.embedder.name]
+                embedders = self._embedders(settings.embedder.name)
         elif not own:
             text = (
                 "trials turn knobs of the reference pipeline; for a retriever of your own, say what to try "
@@ -253,6 +264,18 @@ class _Session:
             own=own,
             reference=reference,
         )
+
+    def _embedders(self, own: str) -> list[str]:
+        """Return the embedders to try: those that name no model to choose, so that nothing is fetched."""
+        names = [name for name, kind in EMBEDDERS.items() if name != own and _complete(kind.settings)]
+        chunks = len(self.bench.prepared.chunks)
+        slow = [name for name in names if name not in _FAST and chunks > _MANY and not self.slow]
+        if slow:
+            text = (
+                f"embedding {chunks:,} chunks takes minutes: {listed(slow)} left out (--slow tries them too)"
+            )
+            self.notices.append(Notice(code="slow-embedders", text=text, ids=tuple(slow)))
+        return [name for name in names if name not in slow]
 
     def _trial(self, knob: Knob, missed: Sequence[Query]) -> Trial:
         first = self.bench.measure(knob.change, missed, rebuild=knob.rebuild)
@@ -363,6 +386,13 @@ class _Session:
     def _measure_joined(self, joined: Sequence[Knob]) -> Outcome:
         rebuild = any(knob.rebuild for knob in joined)
         return self.bench.measure(_joined_change(joined), self.everything, rebuild=rebuild)
+
+
+def _complete(settings: type[msgspec.Struct]) -> bool:
+    """Whether an embedder's settings name no model that would have to be chosen, or fetched."""
+    fields = {field.name: field for field in msgspec.structs.fields(settings)}
+    model = fields.get("model")
+    return not any(field.required for field in fields.values()) and (model is None or model.default is None)
 
 
 def _joined_change(joined: Sequence[Knob]) -> dict[str, Any]:
