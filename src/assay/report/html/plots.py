@@ -167,7 +167,8 @@ def recall_plot(curves: RecallCurves, *, width: float, height: float, label: str
         parts.append(text(x(k), top + high + 17, f"{k}", "tick", anchor="middle"))
     parts.append(text(left + wide / 2, height - 3, "k (logarithmic)", "tick", anchor="middle"))
     parts.append(line(x(curves.k), top - 6, x(curves.k), top + high, "cut"))
-    parts.append(text(x(curves.k), top - 10, f"the prompt: k = {curves.k}", "tick", anchor="middle"))
+    label_at = min(max(x(curves.k), left + 44), left + wide - 44)
+    parts.append(text(label_at, top - 10, f"the prompt: k = {curves.k}", "tick", anchor="middle"))
     limit = [(k, value) for k, value in curves.limit if value is not None]
     parts.append(_path([(x(k), y(value)) for k, value in limit], "limit"))
     if curves.pool_recall is not None:

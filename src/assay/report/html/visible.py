@@ -23,16 +23,13 @@ def shown(text: str) -> str:
     text is the results of its parts, put together, unless a line end is cut in two.
 
     >>> shown("a\x00b \u202egnp.exe")
-    'a␀b ⟨U+202E⟩gnp.exe'
+    'a⟨U+0000⟩b ⟨U+202E⟩gnp.exe'
     """
     return _HIDDEN.sub(_spelled, _LINE_END.sub("\n", text))
 
 
 def _spelled(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+    return f"⟨U+{ord(match[0]):04X}⟩"
 
 
 def shown_marks(text: str, marks: tuple[tuple[int, int], ...]) -> list[list[int]]:
