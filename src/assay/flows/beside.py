@@ -70,22 +70,27 @@ def _text_of(table: ChunkTable, chunk: int, documents: Mapping[str, Document]) -
 
 def span_scores(evaluation: Evaluation) -> dict[str, Average]:
     """Return character-level recall, precision and IoU of the final list; empty where places are unknown."""
+    table = span_table(evaluation)
+    return {} if table is None else {name: table.average(name) for name in table.measures}
+
+
+def span_table(evaluation: Evaluation) -> ScoreTable | None:
+    """Return the character-level scores query by query; None where places are unknown."""
     run, golden = evaluation.run, evaluation.prepared.golden
     lists = golden_lists(run.final, run, golden)
     if not len(lists.chunks) or (run.chunks.starts[lists.chunks] < 0).any():
-        return {}
+        return None
     codes = SpanCodes(run.chunks)
     cuts = [evaluation.cuts.get(query.id, run.k) for query in golden.queries]
     retrieved = codes.retrieved(lists, cuts)
     anchors = codes.anchors(evaluation.relevance, golden, retrieved)
     if not len(anchors.query):
-        return {}
+        return None
     scores = score_spans(as_spans(retrieved), as_spans(anchors), len(golden.queries))
-    table = ScoreTable(
+    return ScoreTable(
         query_ids=tuple(query.id for query in golden.queries),
         values={"recall": scores.recall, "precision": scores.precision, "IoU": scores.iou},
     )
-    return {name: table.average(name) for name in table.measures}
 
 
 def as_spans(rows: SpanRows) -> Spans:

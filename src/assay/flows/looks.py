@@ -61,6 +61,21 @@ def record_look(project: Project, golden: GoldenSet, *, by: str, runs: Sequence[
         looks = [*earlier, look]
         with path.open("ab") as file:
             file.write(msgspec.json.encode(look) + b"\n")
+    return _told(looks)
+
+
+def told_looks(project: Project) -> Notice | None:
+    """Say how often the held-out queries have been looked at; None when never. Nothing is written.
+
+    Raises:
+        InputError: the file of looks is broken.
+    """
+    path = looks_path(project)
+    looks = _read(path) if path.is_file() else []
+    return _told(looks) if looks else None
+
+
+def _told(looks: Sequence[_Look]) -> Notice:
     seen = {run for one in looks for run in one.runs}
     times = "once" if len(looks) == 1 else f"{len(looks)} times"
     text = (

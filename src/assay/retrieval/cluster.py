@@ -1,9 +1,9 @@
 """Work on a Dask cluster: the same tasks, on machines that need not share a disk.
 
-Dask, because what is handed out here is Python functions with state (a chunked corpus, an index), not rows:
-its futures take them as they are, it is pure Python and installs in seconds beside numpy, needs no Java, and
-runs wherever people have machines (SLURM, Kubernetes, SSH, one laptop). Ray would do as well, at ten times the
-installed size; Spark wants rows and one function a partition.
+Dask, because what is handed out here is Python functions with state (a chunked corpus, an index), not rows.
+Its futures take them as they are; it is pure Python, installs in seconds beside numpy, needs no Java,
+and runs wherever people have machines (SLURM, Kubernetes, SSH, a laptop). Ray would do as well, at ten times
+the installed size; Spark wants rows and one function a partition.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Work on several processes: one kind of work, many tasks, results as they come.
 
-A *session* is what a process keeps while it works: ``start(shared)`` makes one, and each task is a call of it.
+A *session* is what a process keeps while it works: ``start(shared)`` makes one, and a task is a call of it.
 Tasks that are alike (``affinity``: first the chunker, then the first stage) go to the process that has what
 they need already; a process without work takes from the group that has most of it left. Who does what never
 changes what comes out: a task's result depends on the task and on what is shared, on nothing else.
@@ -12,6 +12,7 @@ them is killed, they meet the end of their pipe and go.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import queue
@@ -138,7 +139,7 @@ class Processes:
                 place = given.pop(number)
                 if not isinstance(answer, tuple):
                     raise WorkerError(
-                        f"worker {number} ended in the middle of its work (exit code {hands[number].code()})\n"
+                        f"worker {number} ended in the middle of its work (exit {hands[number].code()})\n"
                         "  fix: start again with fewer workers; what was done is kept"
                     )
                 failed, value = cast("tuple[bool, Any]", answer)
@@ -232,7 +233,7 @@ class _Hand:
     ) -> None:
         self._number = number
         self._answers = answers
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "assay.retrieval.workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -246,10 +247,8 @@ class _Hand:
 
     def dismiss(self) -> None:
         """Close its pipe: it goes when it has read all."""
-        try:
+        with contextlib.suppress(OSError):
             self._stdin.close()
-        except OSError:
-            pass
 
     def code(self) -> int | None:
         """Wait for its end and return its exit code."""
@@ -270,11 +269,9 @@ class _Hand:
         return cast("IO[bytes]", self._process.stdin)
 
     def _write(self, data: bytes) -> None:
-        try:
+        with contextlib.suppress(OSError):  # it has ended; its missing answer says so
             self._stdin.write(data)
             self._stdin.flush()
-        except OSError:
-            pass  # it has ended; its missing answer says so
 
     def _listen(self) -> None:
         stream = cast("IO[bytes]", self._process.stdout)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from markupsafe import Markup
 
-from assay._version import __version__
 from assay.model.findings import PLACES, UNEXPLAINED
 from assay.model.report import ReportPage
 from assay.report.diagnosis import agreement_sentence, change_text
@@ -25,7 +20,8 @@ from assay.report.html.embed import (
     status_text,
     values_text,
 )
-from assay.report.html.visible import pieces, shown
+from assay.report.html.shell import environment, shell
+from assay.report.html.visible import pieces
 from assay.report.words import ends, number, signed
 
 if TYPE_CHECKING:
@@ -43,19 +39,6 @@ def report_html(page: ReportPage) -> str:
     The same page gives the same bytes: no time is in it. Whatever documents and queries hold is text, never
     markup, and a policy in the head lets only the page's own script and style in.
     """
-    folder = files("assay.report.html")
-    style = "\n".join((folder / name).read_text("utf-8") for name in ("tokens.css", "style.css"))
-    theme, script = ((folder / name).read_text("utf-8") for name in ("theme.js", "script.js"))
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"style-src {_digest(style)}",
-            f"script-src {_digest(theme)} {_digest(script)}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
     return (
         _environment()
         .get_template("page.html")
@@ -69,11 +52,7 @@ def report_html(page: ReportPage) -> str:
             settings=msgspec.json.format(
                 msgspec.json.encode(page.making.settings, order="sorted"), indent=2
             ).decode(),
-            style=Markup(style),  # noqa: S704 - our own file
-            theme=Markup(theme),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=policy,
-            version=__version__,
+            **shell(),
             places=[
                 part for part in PLACES if any(part == x.lost_at for x in page.diagnosis.waterfall[0].parts)
             ],
@@ -83,22 +62,7 @@ def report_html(page: ReportPage) -> str:
     )
 
 
-def _digest(text: str) -> str:
-    """Return what a content policy calls an inline script or style by."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
-
-    made = Environment(
-        loader=PackageLoader("assay.report.html", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     filters: dict[str, Any] = {
         "agreement": agreement_sentence,
         "change": change_text,
@@ -116,14 +80,7 @@ def _environment() -> Environment:
         "size": _size,
     }
     names: dict[str, Any] = {"plots": plots, "explain_command": explain_command}
-    made.filters.update(filters)
-    made.globals.update(names)
-    return made
-
-
-def _visible(value: object) -> object:
-    """Every string that a template prints goes through here, before it is escaped."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return environment(filters, names)
 
 
 def _filters(page: ReportPage) -> Mapping[str, Any]:

@@ -1,0 +1,303 @@
+"""What one worker of a sweep does: cut, index and search once what configurations share, and measure each.
+
+Rooms: corpus (chunks), matching (relevance), retrieval (pipeline and its cache), measures (scores).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.corpus import Corpus, chunk_corpus, count_tokens
+from assay.flows.beside import span_table
+from assay.flows.evaluate import Evaluation
+from assay.flows.prepare import Prepared, load_chunker
+from assay.flows.project import Project
+from assay.flows.retrieve import ReferenceRetriever, make_retriever, pipeline_settings
+from assay.flows.scoring import cut_columns, score_stage
+from assay.matching import find_relevance, golden_lists, judge
+from assay.measures.batch import score
+from assay.measures.budget import cut_lists, hits_within
+from assay.measures.spec import parse_measures
+from assay.model.documents import Chunk
+from assay.model.errors import ConfigError, MissingExtraError
+from assay.model.golden import GoldenSet, Query
+from assay.model.relevance import Relevance, Unit
+from assay.model.runs import Run, StageTable, chunk_table
+from assay.model.sweep import PROMPT_TOKENS
+from assay.retrieval.cache import Cache
+from assay.retrieval.corpus_index import CorpusIndex
+from assay.retrieval.settings import digest
+from assay.store.run_tables import content_id
+from assay.store.sweeps import Record
+
+Floats = NDArray[np.float64]
+_KEPT_RESULTS = 4096
+"""Results of stages that are kept while a chunker's configurations run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What every worker is given once."""
+
+    project: Project
+    corpus: Corpus
+    golden: GoldenSet
+    lines: Mapping[str, int]
+    chunker: object = None
+    cache: Path | None
+    """Where embeddings and indexes are kept; None: each worker keeps its own in memory."""
+    cut: str | None
+    """What columns call the cut where k is varied; None: the number itself."""
+    timed: tuple[str, ...]
+    """Queries whose time is taken one by one; the first warms up and does not count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One configuration over some queries."""
+
+    number: int
+    round: int
+    changes: Mapping[str, Any]
+    query_ids: tuple[str, ...]
+    timed: bool
+
+
+@dataclass(slots=True)
+class _Cut:
+    """What one chunker makes of the documents."""
+
+    chunker: Any
+    chunks: tuple[Chunk, ...]
+    relevance: Relevance
+    index: CorpusIndex | None
+    cache: Cache
+    cut_ms: float
+    tokens: dict[int, int] = field(default_factory=dict[int, int])
+    """Chunk -> its tokens, counted when it is first retrieved."""
+
+
+class Session:
+    """Measures configurations, one after the other; what two in a row share is made once."""
+
+    def __init__(self, material: Material) -> None:
+        self.material = material
+        self._queries = {query.id: query for query in material.golden.queries}
+        self._key = ""
+        self._cut: _Cut | None = None
+
+    def __call__(self, job: Job) -> Record:
+        """Measure one configuration; one that cannot run says why."""
+        try:
+            return self._measured(job)
+        except (ConfigError, MissingExtraError) as error:
+            return Record(
+                number=job.number, round=job.round, values={}, costs={}, samples=(), why=error.faults[0].what
+            )
+
+    def run(self, job: Job) -> tuple[Evaluation, Any, _Cut]:
+        """Run one configuration and return it as an evaluation, with its retriever."""
+        material = self.material
+        project = material.project.with_settings(deepcopy(dict(job.changes)))
+        cut = self._cut_for(project)
+        queries = tuple(self._queries[one] for one in job.query_ids)
+        golden = replace(material.golden, queries=queries)
+        prepared = Prepared(
+            project=project,
+            corpus=material.corpus,
+            golden=golden,
+            lines=material.lines,
+            chunker=cut.chunker,
+            chunks=cut.chunks,
+        )
+        retriever = self._retriever(prepared, cut)
+        retrieved = retriever.retrieve(queries, watch={})
+        run = Run(
+            id="",
+            name=retriever.name,
+            pipeline=retriever.settings,
+            pipeline_digest=retriever.digest,
+            golden_digest=golden.digest,
+            corpus_digest=material.corpus.digest,
+            k=project.k,
+            query_ids=job.query_ids,
+            chunks=retrieved.chunks,
+            stages=retrieved.stages,
+            seed=project.seed,
+            meta={"whole_index": retriever.whole_index},
+        )
+        relevance = cut.relevance
+        if project.retriever is not None:
+            relevance = find_relevance(
+                golden, material.corpus.documents, run.chunks, whole_index=retriever.whole_index, twins=False
+            )
+        asked = set(job.query_ids)
+        relevance = Relevance(queries=tuple(one for one in relevance.queries if one.query_id in asked))
+        return Evaluation(prepared=prepared, run=run, relevance=relevance), retriever, cut
+
+    def _measured(self, job: Job) -> Record:
+        evaluation, retriever, cut = self.run(job)
+        values = columns_of(evaluation, cut=self.material.cut, tokens=cut.tokens)
+        cost = retriever.pipeline.build() if isinstance(retriever, ReferenceRetriever) else None
+        return Record(
+            number=job.number,
+            round=job.round,
+            values=values,
+            costs={
+                "chunks": len(cut.chunks),
+                "index_bytes": None if cost is None else cost.bytes,
+                "build_ms": None if cost is None else cost.build_ms + cut.cut_ms,
+            },
+            samples=self._latencies(retriever) if job.timed else (),
+        )
+
+    def _retriever(self, prepared: Prepared, cut: _Cut) -> Any:  # noqa: ANN401 - either kind of retriever
+        if prepared.project.retriever is not None:
+            return make_retriever(prepared)
+        retriever = ReferenceRetriever(prepared, pipeline_settings(prepared.project), cache=cut.cache)
+        # One index serves all configurations of a chunker: its digest and order are worked out once.
+        cut.index = cut.index or CorpusIndex(cut.chunks, cut.cache)
+        retriever.pipeline.index = cut.index.again()
+        return retriever
+
+    def _cut_for(self, project: Project) -> _Cut:
+        key = chunker_key(project)
+        if self._cut is None or key != self._key:
+            started = time.perf_counter()
+            chunker = load_chunker(project)
+            chunks = tuple(chunk_corpus(self.material.corpus.documents, chunker))
+            cut_ms = (time.perf_counter() - started) * 1e3
+            relevance = find_relevance(
+                self.material.golden, self.material.corpus.documents, chunk_table(chunks), twins=False
+            )
+            # A cache of its own: when the next chunker comes, what belonged to the last one is let go.
+            cache = Cache(self.material.cache, most=_KEPT_RESULTS)
+            self._cut = _Cut(
+                chunker=chunker, chunks=chunks, relevance=relevance, index=None, cache=cache, cut_ms=cut_ms
+            )
+            self._key = key
+        return self._cut
+
+    def _latencies(self, retriever: Any) -> tuple[float, ...]:  # noqa: ANN401 - either kind of retriever
+        """Return the milliseconds of each timed query on its own; a shared stage is timed once."""
+        found: list[float] = []
+        for query_id in self.material.timed:
+            query: Query = self._queries[query_id]
+            if isinstance(retriever, ReferenceRetriever):
+                stages: Sequence[StageTable] = retriever.pipeline.run([query]).stages
+            else:
+                stages = retriever.retrieve([query], watch={}).stages
+            found.append(fsum(float(stage.elapsed_ms[0]) for stage in stages if stage.elapsed_ms is not None))
+        return tuple(found[1:])
+
+
+def start_session(material: Material) -> Session:
+    """Start what a worker keeps while a sweep runs."""
+    return Session(material)
+
+
+def chunker_key(project: Project) -> str:
+    """Return the digest of all that decides the chunks."""
+    return digest(dict(project.chunker))
+
+
+def first_stage_key(project: Project) -> str:
+    """Return the digest of all that decides the first-stage lists; empty for a retriever of a team's own."""
+    if project.retriever is not None:
+        return digest(dict(project.retriever))
+    own = pipeline_settings(project)
+    return digest(own.embedder, own.vector, own.fulltext, own.rewrite, own.depth)
+
+
+def columns_of(
+    evaluation: Evaluation, *, cut: str | None = None, tokens: dict[int, int] | None = None
+) -> dict[str, Floats]:
+    """Return every column of a run, one value a query.
+
+    The project's measures in anchors; the same in chunks, with ``chunk`` before their name; characters of
+    evidence (``char recall``, ``char precision``, ``char IoU``); recall of anchors within each token budget;
+    and the tokens of the prompt.
+
+    Args:
+        evaluation: the run.
+        cut: what columns call the cut in place of the run's k, where k is varied.
+        tokens: counts of the chunks that were counted before; those of this run are added.
+    """
+    run, names = evaluation.run, evaluation.project.measure.names
+    n = len(evaluation.prepared.golden.queries)
+    columns: dict[str, Floats] = {}
+    units: tuple[tuple[str, Unit], ...] = (("", "anchor"), ("chunk ", "chunk"))
+    for head, unit in units:
+        table = score_stage(evaluation, run.final, cut_columns(evaluation, names), unit=unit)
+        for name, column in zip(table.measures, table.values.values(), strict=True):
+            renamed = (
+                name if cut is None or not name.endswith(f"@{run.k}") else f"{name.rpartition('@')[0]}@{cut}"
+            )
+            columns[f"{head}{renamed}"] = column
+    spans = span_table(evaluation)
+    for name in ("recall", "precision", "IoU"):
+        columns[f"char {name}"] = np.full(n, np.nan) if spans is None else spans.values[name]
+    columns |= _within_budgets(evaluation, {} if tokens is None else tokens)
+    return columns
+
+
+def _within_budgets(evaluation: Evaluation, counted: dict[int, int]) -> dict[str, Floats]:
+    """Return recall within each budget, filled from the last list before the cut, and the prompt's tokens.
+
+    The number of chunks does not cut these lists, the tokens do: so small chunks and large ones get the same
+    room.
+    """
+    run, golden = evaluation.run, evaluation.prepared.golden
+    filled = run.stages[-2] if len(run.stages) > 1 and run.stages[-2].role != "list" else run.final
+    budgets = evaluation.project.measure.budgets
+    texts = _ChunkTexts(evaluation)
+    lists = golden_lists(filled, run, golden)
+    final = golden_lists(run.final, run, golden)
+    tokens = np.zeros(len(run.chunks), np.int64)
+    for chunk in np.union1d(np.unique(lists.chunks), np.unique(final.chunks)).tolist():
+        if chunk not in counted:
+            counted[chunk] = count_tokens(texts.of(chunk))
+        tokens[chunk] = counted[chunk]
+    judged = judge(filled, run, evaluation.relevance, golden, "anchor")
+    (recall,) = parse_measures([f"recall@{max(1, int(np.diff(lists.offsets).max(initial=1)))}"])
+    columns: dict[str, Floats] = {}
+    for budget in budgets:
+        cut = cut_lists(judged, hits_within(lists.offsets, tokens[lists.chunks], budget))
+        columns[budget_column(budget)] = score(cut, [recall])[str(recall)]
+    query = np.repeat(np.arange(len(golden.queries)), np.diff(final.offsets))
+    columns[PROMPT_TOKENS] = np.bincount(
+        query, weights=tokens[final.chunks], minlength=len(golden.queries)
+    ).astype(np.float64)
+    return columns
+
+
+def budget_column(budget: int) -> str:
+    """Name the column of a token budget."""
+    return f"recall in {budget} tokens"
+
+
+class _ChunkTexts:
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._table = evaluation.run.chunks
+        self._documents = evaluation.prepared.corpus.by_id
+
+    def of(self, chunk: int) -> str:
+        text = self._table.texts[chunk]
+        document = self._documents.get(self._table.doc_ids[chunk])
+        if text is not None or document is None or self._table.starts[chunk] < 0:
+            return text or ""
+        return document.text[int(self._table.starts[chunk]) : int(self._table.ends[chunk])]
+
+
+def run_id_of(evaluation: Evaluation) -> str:
+    """Return the content address of a run."""
+    return content_id(evaluation.run)
