@@ -341,3 +341,39 @@ def test_embedders_that_need_a_choice_are_not_tried_and_absent_ones_are_said(
     assert not [trial for trial in found.trials if trial.fix == "better-embedder"]
     (notice,) = [notice for notice in found.notices if notice.code == "not-installed"]
     assert "onnxruntime" in notice.text
+
+
+def test_a_retriever_of_ones_own_is_diagnosed_and_tried_by_the_fixes_that_one_says(headed: Path):
+    (headed / "own_search.py").write_text(
+        "from pathlib import Path\n\n"
+        "PAGES = sorted((Path(__file__).parent / 'docs').glob('*.md'))\n\n"
+        "def by_word(query, k):\n"
+        "    words = {word.strip('?.').lower() for word in query.split() if len(word) > 5}\n"
+        "    hits = []\n"
+        "    for page in PAGES:\n"
+        "        text = page.read_text()\n"
+        "        hits.append((-len(words & set(text.lower().replace('.', ' ').split())), page.name, text))\n"
+        "    return [{'doc_id': name, 'text': text} for _, name, text in sorted(hits)][:k]\n\n"
+        "def nothing(query, k):\n"
+        "    return []\n"
+    )
+    own = (
+        'retriever = "own_search:nothing"\n'
+        + SETTINGS
+        + '\n[diagnosis.fixes.by-word]\nset = { retriever = "own_search:by_word" }\n'
+    )
+    (headed / "assay.toml").write_text(own)
+    found = diagnose(load_project(headed), trials=True).diagnosis
+    assert len(found.findings) == 16
+    (trial,) = found.trials
+    assert (trial.fix, trial.base) == ("by-word", 0.0)
+    assert trial.value is not None
+    assert trial.value > 0.4
+
+
+def test_a_retriever_of_ones_own_without_fixes_says_what_to_write(headed: Path):
+    (headed / "none_search.py").write_text("def nothing(query, k):\n    return []\n")
+    (headed / "assay.toml").write_text('retriever = "none_search:nothing"\n' + SETTINGS)
+    found = diagnose(load_project(headed), trials=True).diagnosis
+    assert not found.trials
+    assert "no-knobs" in {notice.code for notice in found.notices}

@@ -182,7 +182,7 @@ def _changes(
     changes = table.set if isinstance(table.set, list) else [table.set]
     for change in changes:
         for key in change:
-            if "." not in key and key != "k":
+            if "." not in key and key not in ("k", "retriever"):
                 what = f"{key!r} is no setting"
                 fix = f'write its whole path in quotes: "{key}.something" = ...'
                 faults.append(Fault(where=f"{place} set", what=what, fix=fix))

@@ -131,7 +131,11 @@ class Bench:
         cuts = {query.id: by_kind[query.kind] for query in queries if query.kind in by_kind}
         if project.retriever is not None:
             relevance = find_relevance(
-                prepared.golden, prepared.corpus.documents, run.chunks, whole_index=False, twins=False
+                prepared.golden,
+                prepared.corpus.documents,
+                run.chunks,
+                whole_index=retriever.whole_index,
+                twins=False,
             )
             some = tuple(one for one in relevance.queries if one.query_id in asked)
         losses = find_losses(run, Relevance(queries=some), cuts=cuts)
