@@ -56,9 +56,8 @@ def corpus(rng: np.random.Generator) -> tuple[list[Document], list[tuple[int, in
     return documents, places
 
 
-def main() -> None:
-    queries = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    hits = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+def plant(queries: int, hits: int) -> tuple[list[Document], GoldenSet, Run]:
+    """Return pages, queries with their anchors, and a run whose lists hold half of them."""
     rng = np.random.default_rng(0)
     documents, places = corpus(rng)
     table = ChunkTable(
@@ -90,6 +89,14 @@ def main() -> None:
         id="made-up", name="made-up", pipeline={}, pipeline_digest="", golden_digest="", corpus_digest="",
         k=K, query_ids=tuple(query.id for query in golden.queries), chunks=table, stages=stages,
     )  # fmt: skip
+    return documents, golden, run
+
+
+def main() -> None:
+    queries = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    hits = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    documents, golden, run = plant(queries, hits)
+    table, stages = run.chunks, run.stages
     started = time.perf_counter()
     relevance = find_relevance(golden, documents, table)
     matched = time.perf_counter()
@@ -102,7 +109,7 @@ def main() -> None:
     done = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows = sum(len(stage.chunks) for stage in stages)
-    print(f"{queries:,} queries, {len(places):,} chunks, {rows:,} rows of traces, {len(findings):,} misses")
+    print(f"{queries:,} queries, {len(table):,} chunks, {rows:,} rows of traces, {len(findings):,} misses")
     print(f"relevance {matched - started:.2f} s (as for any measuring)")
     print(f"losses {lost - matched:.2f} s, findings {found - lost:.2f} s, waterfall {done - found:.2f} s")
     print(f"diagnosis {done - matched:.2f} s; peak memory of the process {peak:,.0f} MiB")

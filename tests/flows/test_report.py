@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.cli import run as run_command
 from assay.flows.depths import rank_bins, rank_histogram, recall_curves
-from assay.flows.evaluate import Evaluation, evaluate
+from assay.flows.evaluate import Evaluation, evaluate, evaluation_of
 from assay.flows.misses import _evenly, excerpt
 from assay.flows.project import load_project
 from assay.flows.report import Wanted, report
@@ -63,6 +65,18 @@ def test_the_curves_pass_through_the_figures_of_the_summary(evaluation: Evaluati
         assert curve.recall[-1] == stage.recall["overall"].mean
     assert curves.pool == "pool"
     assert curves.pool_recall == next(s for s in summary.stages if s.name == "pool").recall["overall"].mean
+
+
+def test_no_ceiling_is_told_where_later_stages_hold_more_than_the_pool(evaluation: Evaluation):
+    assert recall_curves(evaluation).pool == "pool"
+    stages = tuple(
+        replace(one, offsets=np.zeros_like(one.offsets), chunks=one.chunks[:0], scores=one.scores[:0])
+        if one.name == "pool"
+        else one
+        for one in evaluation.run.stages
+    )
+    unbound = evaluation_of(evaluation.prepared, replace(evaluation.run, stages=stages))
+    assert recall_curves(unbound).pool is None
 
 
 def test_recall_never_falls_with_k_and_never_passes_the_limit(evaluation: Evaluation):

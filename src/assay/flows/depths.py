@@ -14,7 +14,6 @@ from assay.flows.evaluate import Evaluation
 from assay.flows.scoring import cut_columns, score_stage, stage_depth
 from assay.model.report import RankBin, RankHistogram, RecallCurves, StageCurve, StageRanks
 from assay.model.runs import StageTable
-from assay.model.scores import Average
 from assay.model.summary import ALL
 
 STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
@@ -90,15 +89,18 @@ def recall_curves(evaluation: Evaluation) -> RecallCurves:
                 stage=stage.name, role=stage.role, ks=ks, recall=tuple(average.mean for average in averages)
             )
         )
-    pool = _bounding(run.stages)
-    held: Average | None = None
+    pool, held = _bounding(run.stages), None
     if pool is not None:
-        held = next(stage.recall[ALL] for stage in summary.stages if stage.name == pool)
+        whole = {stage.name: stage.recall[ALL].mean or 0.0 for stage in summary.stages}
+        held = whole[pool]
+        later = [stage.name for stage in run.stages if stage.role not in ("list", "pool")]
+        if any(whole[name] > held for name in later):
+            pool, held = None, None  # somebody's own pipeline, whose stages do not hand on what they hold
     return RecallCurves(
         curves=tuple(curves),
         k=run.k,
         pool=pool,
-        pool_recall=None if held is None else held.mean,
+        pool_recall=held,
         limit=tuple(sorted(limit.items())),
     )
 

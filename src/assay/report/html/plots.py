@@ -111,7 +111,7 @@ def waterfall(fall: Waterfall, *, width: float, label: str) -> Markup:
 
 def rank_bars(ranks: RankHistogram, *, width: float, columns: int, label: str) -> Markup:
     """Draw how many relevant chunks stand at which ranks, one panel a stage, all on one scale."""
-    names = [*(rank_label(one) for one in ranks.bins), "absent"]
+    names = [*(_short_label(one) for one in ranks.bins), "absent"]
     most = max([1, *(max(*stage.counts, stage.absent) for stage in ranks.stages)])
     left, gap, row, head = 66.0, 16.0, 20.0, 24.0
     panel = (width - left - gap * (columns - 1)) / columns
@@ -143,6 +143,13 @@ def rank_bars(ranks: RankHistogram, *, width: float, columns: int, label: str) -
 
 def rank_label(one: RankBin) -> str:
     """Write the ranks of a bin."""
+    return f"{one.first:,}" if one.first == one.last else f"{one.first:,}–{one.last:,}"
+
+
+def _short_label(one: RankBin) -> str:
+    """Write the ranks of a bin in little room: 1,001 to 3,000 is 1k to 3k."""
+    if one.first > 1000 and one.first % 1000 == 1 and one.last % 1000 == 0:
+        return f"{one.first // 1000}k–{one.last // 1000}k"
     return f"{one.first}" if one.first == one.last else f"{one.first}–{one.last}"
 
 
