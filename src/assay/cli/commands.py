@@ -42,5 +42,7 @@ COMMANDS: dict[str, Command] = {
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
     "golden": Command("golden", "export, import, drift, repair: build a set and keep it true", BUILD),
     "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
+    "convert": Command("convert", "write a run or judgements in another form", FILES),
+    "fuse": Command("fuse", "fuse runs into one: reciprocal ranks or scaled scores, with weights", FILES),
 }
 """Verb -> command, in the order of display."""

@@ -121,7 +121,7 @@ def test_lists_without_scores_keep_their_order(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_text("q1 Q0 a 1 2 t\n")
-    with pytest.raises(StoreError, match="coded runs cannot be kept here"):
+    with pytest.raises(StoreError, match="cannot be written"):
         meet_run(with_cache(open_run(path), path), read_judgements({"q1": {"a": 1}}))
 
 

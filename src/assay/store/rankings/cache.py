@@ -8,8 +8,6 @@ A cache entry is a folder; any of them may be deleted at any time.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.model.errors import StoreError
+from assay.store.atomic import new_folder
 from assay.store.rankings.batch import (
     Batch,
     RepeatedError,
@@ -103,17 +101,8 @@ class _Entry:
         if target.is_dir():
             yield from _mapped(target)
             return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            making = Path(tempfile.mkdtemp(dir=self._folder, prefix=".coding-"))
-        except OSError as error:
-            raise StoreError(f"{self._folder}: coded runs cannot be kept here ({error.strerror})") from error
-        try:
+        with new_folder(target) as making:
             yield from self._coded(making)
-            if not target.exists():
-                making.rename(target)
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
 
     def _coded(self, making: Path) -> Iterator[Batch]:
         whole = self._run.clean()

@@ -74,7 +74,7 @@ def read_run(
     Raises:
         InputError: the run is broken; all faults, with their lines.
     """
-    return _whole(open_run(source, form=form), duplicates, lenient=lenient)
+    return read_batch(open_run(source, form=form), duplicates=duplicates, lenient=lenient)
 
 
 def read_judgements(
@@ -86,7 +86,7 @@ def read_judgements(
         InputError: they are broken (all faults, with their lines), or there are none.
     """
     readable = open_qrels(source, form=form)
-    batch, notices = _whole(readable, duplicates, lenient=lenient)
+    batch, notices = read_batch(readable, duplicates=duplicates, lenient=lenient)
     if not len(batch):
         raise InputError(Fault(where=readable.name, what="there are no judgements"))
     grades = np.ones(len(batch)) if batch.scores is None else batch.scores
@@ -107,7 +107,14 @@ def read_judgements(
     )
 
 
-def _whole(readable: Readable, duplicates: Duplicates, *, lenient: bool) -> tuple[Batch, tuple[Notice, ...]]:
+def read_batch(
+    readable: Readable, *, duplicates: Duplicates = "error", lenient: bool = False
+) -> tuple[Batch, tuple[Notice, ...]]:
+    """Return all rows of what was opened, the rows of each query together, and what is to be said of it.
+
+    Raises:
+        InputError: the rows are broken; all faults, with their lines.
+    """
     notices: tuple[Notice, ...] = ()
     try:
         parts = list(readable.clean())

@@ -111,6 +111,24 @@ def _form_of_bytes(head: bytes, *, csv: bool) -> Form:
     return "csv" if header or (csv and "," in first) else "trec"
 
 
+def form_by_name(path: Path) -> Form:
+    """Return the form that a file's name says, for a file that is to be written.
+
+    Raises:
+        InputError: the name says none.
+
+    >>> form_by_name(Path("run.jsonl.gz"))
+    'jsonl'
+    """
+    form = _SUFFIXES.get(bare_suffix(path))
+    if form is None:
+        raise InputError(
+            f"{path}: the name does not say the form",
+            fix="end it in .run, .qrels, .jsonl, .json, .csv or .parquet",
+        )
+    return form
+
+
 def as_form(text: str | None) -> Form | None:
     """Return the form of that name; None stays None.
 
