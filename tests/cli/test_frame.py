@@ -20,7 +20,19 @@ def loaded_by(code: str) -> set[str]:
     )
 
 
-HEAVY = {"numpy", "polars", "bm25s", "rich", "cyclopts", "msgspec", "scipy", "pyarrow", "pandas", "httpx"}
+HEAVY = {
+    "numpy",
+    "polars",
+    "bm25s",
+    "rich",
+    "cyclopts",
+    "msgspec",
+    "scipy",
+    "pyarrow",
+    "pandas",
+    "httpx",
+    "jinja2",
+}
 
 
 def test_import_assay_loads_nothing_heavy():
