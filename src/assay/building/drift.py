@@ -7,6 +7,7 @@ in exactly one other. Changed words are shown, and left to a person.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -27,6 +28,7 @@ other words stand there. ``vanished``: nothing like it is left."""
 ALIKE = 0.6
 """From this share of equal signs on, the closest place is what became of an anchor; else it has vanished."""
 _LONGEST_SHOWN = 240
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,21 +79,21 @@ def mend(golden: GoldenSet, drifts: Sequence[Drift]) -> GoldenSet:
 
 
 def difference(old: str, new: str) -> str:
-    """Show which words went and which came: ``take [-14-] {+30+} days``.
+    """Show which words went and which came: ``take [-14-]{+30+} days``.
 
-    >>> difference("Refunds take 14 days", "Refunds take 30 working days")
-    'Refunds take [-14-] {+30 working+} days'
+    >>> difference("Refunds take 14 days", "Refunds take 30 working days.")
+    'Refunds take [-14-]{+30 working+} days{+.+}'
     """
-    before, after = old.split(), new.split()
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     parts: list[str] = []
     for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        gone, came = " ".join(before[a:b]), " ".join(after[c:d])
+        gone, came = "".join(before[a:b]), "".join(after[c:d])
         if tag == "equal":
             parts.append(gone)
             continue
         parts += [f"[-{gone}-]"] if gone else []
         parts += [f"{{+{came}+}}"] if came else []
-    return " ".join(parts)
+    return "".join(parts)
 
 
 def _drift_of(query_id: str, anchor: Anchor, sources: Sources) -> Iterator[Drift]:

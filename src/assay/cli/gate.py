@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from assay.cli.screen import console, progress, write
 from assay.flows.gate import Gated, gate, update_baseline
+from assay.flows.judge_licence import require_validated as require
 from assay.flows.project import load_project
 from assay.report.comparison import print_comparison
 from assay.report.gates import gates_json, print_gates
@@ -29,6 +30,7 @@ def command(
     junit: Path | None = None,
     markdown: Path | None = None,
     github: Annotated[bool, Parameter(negative=())] = False,
+    require_validated: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Measure a project and hold it against its gates: floors, pins and a baseline.
 
@@ -44,8 +46,11 @@ def command(
         junit: also write JUnit XML to this file.
         markdown: also write Markdown for a pull request comment to this file.
         github: print annotations for GitHub Actions, and add to the summary of the step.
+        require_validated: refuse a golden set that carries labels of a judge that is not validated.
     """
     read = load_project(project)
+    if require_validated:
+        require(read)
     if update:
         with progress() as tell:
             updated = update_baseline(read, run=run, baseline=baseline, progress=tell)

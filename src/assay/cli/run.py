@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from assay.cli.screen import console, progress, write
 from assay.flows.evaluate import evaluate
+from assay.flows.judge_licence import require_validated as require
 from assay.flows.project import load_project
 from assay.report.json import summary_json
 from assay.report.terminal import print_summary
@@ -20,6 +21,7 @@ def command(
     json: bool = False,
     misses: int = 20,
     no_save: Annotated[bool, Parameter(negative=())] = False,
+    require_validated: Annotated[bool, Parameter(negative=())] = False,
     set: Annotated[tuple[str, ...], Parameter(name=["--set", "-s"], negative=())] = (),  # noqa: A002
 ) -> None:
     """Measure the retriever of a project.
@@ -32,9 +34,12 @@ def command(
         json: print one JSON object instead of the table (exact values; see docs/schemas).
         misses: how many misses the table shows.
         no_save: do not store the run.
+        require_validated: refuse a golden set that carries labels of a judge that is not validated.
         set: a setting for this run only, as in --set chunker.max_chars=400; may be repeated.
     """
     changed = load_project(project).with_settings(settings_of(set))
+    if require_validated:
+        require(changed)
     with progress() as tell:
         evaluation = evaluate(changed, save=not no_save, progress=tell)
         summary = evaluation.summary

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from assay.diagnosis.losses import find_losses
+from assay.flows.judge_licence import judge_notices
 from assay.flows.prepare import Prepared, prepare
 from assay.flows.project import Project
 from assay.flows.retrieve import Retriever, make_retriever
@@ -139,7 +140,8 @@ def evaluation_of(prepared: Prepared, run: Run, *, notices: tuple[Notice, ...] =
         prepared.golden, prepared.corpus.documents, run.chunks, whole_index=whole_index(run)
     )
     evaluation = Evaluation(prepared=prepared, run=run, relevance=relevance)
-    told = [*prepared.notices, *relevance.notices, *notices]
+    marks = judge_notices(prepared.project, prepared.golden)
+    told = [*prepared.notices, *relevance.notices, *marks, *notices]
     if evaluation.unit != prepared.project.measure.unit:
         told.append(
             Notice(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.diagnosis.losses import by_query
 from assay.flows.beside import budget_recall, span_scores
+from assay.flows.judge_licence import unvalidated
 from assay.flows.scoring import cut_columns, score_stage, stage_depth, stage_measures
 from assay.model.findings import ItemLoss, LostAt
 from assay.model.golden import Query
@@ -190,6 +191,7 @@ def _counts(evaluation: Evaluation) -> dict[str, int]:
         "failed": len(evaluation.run.final.errors),
         "items": len(evaluation.losses),
         "found": sum(loss.found for loss in evaluation.losses),
+        "unvalidated": len(unvalidated(evaluation.project, golden)),
     }
 
 

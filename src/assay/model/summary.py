@@ -92,7 +92,8 @@ class Summary:
     misses: tuple[Miss, ...]
     unanswerable: Surfaced | None
     counts: Mapping[str, int]
-    """documents, chunks, queries, scored, undefined, unwinnable, unanswerable, failed, items, found."""
+    """documents, chunks, queries, scored, undefined, unwinnable, unanswerable, failed, items, found,
+    unvalidated (queries that carry labels of a judge without a licence)."""
     unwinnable: Mapping[str, str]
     """Query id -> why it can never be won."""
     failed: Mapping[str, str]

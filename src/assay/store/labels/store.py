@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -46,6 +46,15 @@ _TABLES: Mapping[type, Table] = {
 }
 _AT_ONCE = 500
 """Ids in one question: databases bound the number of parameters."""
+
+
+class Snapshot(NamedTuple):
+    """What stands in the store at one moment; nothing that was taken back."""
+
+    queries: tuple[Query, ...]
+    pools: tuple[Pool, ...]
+    judgements: tuple[Judgement, ...]
+    decisions: tuple[Decision, ...]
 
 
 class LabelStore:
@@ -274,7 +283,19 @@ class LabelStore:
         with self._database.read() as connection:
             return _all(connection, Reply, _equal({c.job: job, c.status: status}))
 
-    # Exchange with the file
+    # Everything, and the exchange with the file
+
+    def snapshot(self) -> Snapshot:
+        """Return all that the golden set is made of, as of one moment, whatever others write meanwhile."""
+        with self._database.read() as connection:
+            gone = undone(_all(connection, Judgement, [tables.judgements.c.undoes.is_not(None)]))
+            rows = _all(connection, Judgement, [tables.judgements.c.undoes.is_(None)])
+            return Snapshot(
+                queries=tuple(fold_edits(_all(connection, Edit, [])).values()),
+                pools=_pools(connection, []),
+                judgements=tuple(row for row in rows if row.id not in gone),
+                decisions=_standing_decisions(connection, []),
+            )
 
     def add_sync(self, *, direction: str, file: str, by: str, lines: Mapping[str, str]) -> None:
         """Note what the golden file held, query by query, when it and the store last agreed."""
