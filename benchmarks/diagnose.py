@@ -99,7 +99,7 @@ def main() -> None:
     table, stages = run.chunks, run.stages
     started = time.perf_counter()
     relevance = find_relevance(golden, documents, table)
-    matched = time.perf_counter()
+    matched, processor = time.perf_counter(), time.process_time()
     losses = find_losses(run, relevance)
     lost = time.perf_counter()
     findings = find_findings(losses, Library(run, relevance, golden, documents))
@@ -112,7 +112,8 @@ def main() -> None:
     print(f"{queries:,} queries, {len(table):,} chunks, {rows:,} rows of traces, {len(findings):,} misses")
     print(f"relevance {matched - started:.2f} s (as for any measuring)")
     print(f"losses {lost - matched:.2f} s, findings {found - lost:.2f} s, waterfall {done - found:.2f} s")
-    print(f"diagnosis {done - matched:.2f} s; peak memory of the process {peak:,.0f} MiB")
+    used = time.process_time() - processor
+    print(f"diagnosis {done - matched:.2f} s ({used:.2f} s of processor time); peak memory {peak:,.0f} MiB")
     print({part.lost_at: part.items for part in flows[0].parts})
 
 

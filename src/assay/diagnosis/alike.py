@@ -45,7 +45,7 @@ def likest(
             continue
         for hit in hits:
             # Most hits are ruled out by what they hold at all, before any window is looked at.
-            held = sum(word in hit.words for word in wanted) / len(wanted)
+            held = len(wanted.keys() & hit.words) / len(wanted)
             if held == 0 or held < least or (best is not None and held <= best.alike):
                 continue
             together = _together(wanted, hit.text)

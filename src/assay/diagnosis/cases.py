@@ -20,6 +20,7 @@ from assay.model.words import STOP_WORDS, content_words, stem, words
 
 AROUND = 800
 """Characters before and after a chunk that count as its neighbourhood."""
+_MAY_HEAD = re.compile(r"^[ >]{0,6}#|^[ >]{0,6}([^\w\s])\1+[ \t]*$", re.MULTILINE)
 _JOINTS = re.compile(r"[-_.'’]")
 NOTHING: AbstractSet[str] = frozenset()
 COMMON = 0.1
@@ -145,7 +146,9 @@ class Library:
         return words_of(self.queries[query_id].text)
 
     def _outline(self, doc_id: str) -> Outline:
-        return outline_of(self.documents[doc_id])
+        document = self.documents[doc_id]
+        # Parsing is slow, and a text without any of these signs has no heading.
+        return outline_of(document) if _MAY_HEAD.search(document.text) else Outline(headings=(), blocks=())
 
     def _passage(self, at: int) -> Passage:
         table = self.run.chunks
