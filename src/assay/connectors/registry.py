@@ -43,9 +43,15 @@ def _callable(settings: CallableSettings, around: Surroundings) -> Connected:
 
 
 CALLABLE = Connector(settings=CallableSettings, make=_callable)
-ENGINES: Mapping[str, str] = {}
-"""Type -> the module of an engine; its ``ENGINE`` can be searched, and filled by ``assay index``."""
-MODULES: Mapping[str, str] = {"http": "assay.connectors.http", **ENGINES}
+_HERE = "assay.connectors"
+ENGINES: Mapping[str, str] = {
+    "postgresql": f"{_HERE}.postgresql",
+    "sqlite": f"{_HERE}.sqlite",
+    "duckdb": f"{_HERE}.duckdb",
+    "tantivy": f"{_HERE}.tantivy",
+}
+"""Type -> the module of an engine; it can be searched, and filled by ``assay index``."""
+MODULES: Mapping[str, str] = {"http": f"{_HERE}.http", **ENGINES}
 """Type -> the module whose ``CONNECTOR`` it is."""
 TYPES = ("callable", *MODULES)
 
