@@ -103,10 +103,9 @@ class Encoder:
     def tokens(self, texts: Sequence[Text]) -> list[Tokens]:
         """Cut texts into tokens."""
         pair = bool(texts) and isinstance(texts[0], tuple)
-        special = self.special_tokens(pair=pair)
         last = 1 if pair else 0
         encoded = self.tokenizer.encode_batch([_clean(text) for text in texts])
-        return [_tokens(one, special, last) for one in encoded]
+        return [_tokens(one, last) for one in encoded]
 
     def run(self, tokens: Sequence[Tokens], *, rank: int) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         """Compute all texts, some at a time.
@@ -146,8 +145,9 @@ class Encoder:
             yield batch
 
 
-def _tokens(encoded: Any, special: int, last: int) -> Tokens:  # noqa: ANN401 - an object of another package
-    lost = sum(len(more.ids) - special for more in encoded.overflowing)
+def _tokens(encoded: Any, last: int) -> Tokens:  # noqa: ANN401 - an object of another package
+    # What overflows a pair comes with the first text again, and every piece with the model's own signs.
+    lost = sum(sequence == last for more in encoded.overflowing for sequence in more.sequence_ids)
     read = None
     if lost:
         ends = zip(encoded.sequence_ids, encoded.offsets, strict=True)
