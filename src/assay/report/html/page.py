@@ -21,8 +21,6 @@ from assay.report.html.embed import (
     values_text,
 )
 from assay.report.html.shell import environment, shell
-from assay.report.html.visible import pieces
-from assay.report.words import ends, number, signed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,16 +64,11 @@ def _environment() -> Environment:
     filters: dict[str, Any] = {
         "agreement": agreement_sentence,
         "change": change_text,
-        "ends": ends,
-        "number": number,
-        "pieces": pieces,
         "rank_label": plots.rank_label,
         "remedy": remedy_text,
         "score": score_text,
-        "signed": signed,
         "status": status_text,
         "values": values_text,
-        "count": _count,
         "heat": _heat,
         "size": _size,
     }
@@ -101,15 +94,6 @@ def _filters(page: ReportPage) -> Mapping[str, Any]:
         "lost": ("Lost at", [(place, places[place]) for place in PLACES if places[place]]),
         "why": ("Why", [(reason, reasons[reason]) for reason in order if reasons[reason]]),
     }
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun.
-
-    >>> _count(1, "query", "queries"), _count(1200, "query", "queries")
-    ('1 query', '1,200 queries')
-    """
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _heat(lost: float) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from assay._version import __version__
-from assay.report.html.visible import shown
+from assay.report.html.visible import pieces, shown
+from assay.report.words import ends, number, signed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,7 +46,7 @@ def shell() -> Mapping[str, Any]:
 
 
 def environment(filters: Mapping[str, Any], names: Mapping[str, Any]) -> Environment:
-    """Return where templates are found and what they may call; every string that they print is escaped."""
+    """Return where templates are found and what they may call; all that they print is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
 
     made = Environment(
@@ -56,9 +57,26 @@ def environment(filters: Mapping[str, Any], names: Mapping[str, Any]) -> Environ
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    every: dict[str, Any] = {
+        "count": count_text,
+        "ends": ends,
+        "number": number,
+        "pieces": pieces,
+        "signed": signed,
+    }
+    made.filters.update(every)
     made.filters.update(filters)
     made.globals.update(names)
     return made
+
+
+def count_text(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with its noun.
+
+    >>> count_text(1, "query", "queries"), count_text(1200, "query", "queries")
+    ('1 query', '1,200 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _digest(text: str) -> str:
