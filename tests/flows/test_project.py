@@ -62,3 +62,10 @@ def test_turning_a_knob_of_a_short_form_keeps_its_name(tmp_path: Path):
         "name": "lexical",
         "top_n": 3,
     }
+
+
+def test_turning_a_knob_of_a_retriever_in_short_form_keeps_its_call(tmp_path: Path):
+    settings = f'retriever = "my_search:find"\n{(make_project(tmp_path) / "assay.toml").read_text()}'
+    project = load_project(make_project(tmp_path, settings=settings))
+    turned = project.with_settings({"retriever.concurrency": 4})
+    assert turned.retriever == {"call": "my_search:find", "concurrency": 4}

@@ -123,8 +123,9 @@ class Project:
             *tables, key = path.split(".")
             for name in tables:
                 inner = table.get(name)
-                # `reranker = "lexical"` is short for a table with that name.
-                table[name] = inner if isinstance(inner, dict) else {} if inner is None else {"name": inner}
+                # `reranker = "lexical"` is short for a table with that name, `retriever = "m:f"` for a call.
+                short = "call" if name == "retriever" else "name"
+                table[name] = inner if isinstance(inner, dict) else {} if inner is None else {short: inner}
                 table = table[name]
             table[key] = value
         return project_of(raw, folder=self.folder, where="settings")

@@ -148,7 +148,7 @@ def _misses(summary: Summary, most: int) -> RenderableType:
     rows = [_miss_row(miss) for miss in summary.misses[:most]]
     for column in range(4):
         # Ids and ranks stay whole; where there is no room, the question is cut.
-        widest = max(len(row[column]) for row in rows)
+        widest = max((len(row[column]) for row in rows), default=0)
         table.add_column(no_wrap=True, min_width=None if column == 3 else widest, overflow="ellipsis")
     for row in rows:
         table.add_row(*row)
@@ -181,7 +181,7 @@ def _unanswerable(summary: Summary) -> Text:
     surfaced = summary.unanswerable
     assert surfaced is not None
     scores = surfaced.top_scores
-    text = f"\nwithout an answer: {surfaced.queries} queries, {surfaced.surfaced} of them got hits"
+    text = f"\nwithout an answer: {counted(surfaced.queries, 'query')}, {surfaced.surfaced} of them got hits"
     if scores and surfaced.answerable_top_scores:
         middle = scores[len(scores) // 2]
         other = surfaced.answerable_top_scores[len(surfaced.answerable_top_scores) // 2]
