@@ -3,11 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 
 from assay.flows.evaluate import evaluate
 from assay.flows.project import load_project
 from assay.model.errors import ConfigError, RetrieverError
-from small_project import SETTINGS, make_project
+from small_project import DOCUMENTS, SETTINGS, make_project
 
 MODULE = '''
 DOCS = {
@@ -87,3 +89,36 @@ def test_an_unknown_connector_gets_the_nearest(tmp_path: Path):
     folder = make_project(tmp_path, settings=f"{SETTINGS}\n[retriever]\ntype = 'calable'\ncall = 'a:b'\n")
     with pytest.raises(ConfigError, match="did you mean 'callable'"):
         evaluate(load_project(folder))
+
+
+def test_a_retriever_is_taken_as_it_is_without_a_line_of_settings(tmp_path: Path):
+
+    class Mine(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: object) -> list[Document]:
+            del run_manager
+            name = "errors.md" if "E1207" in query else "returns.md"
+            return [Document(page_content=DOCUMENTS[name], metadata={"source": f"/srv/shop/docs/{name}"})]
+
+    project = load_project(make_project(tmp_path))
+    evaluation = evaluate(project, retriever=Mine())
+    assert evaluation.summary.measures["recall@2"].mean == 1.0
+    assert evaluation.run.name == "Mine"
+    codes = [notice.code for notice in evaluation.notices]
+    assert "documents-renamed" in codes  # /srv/shop/docs/errors.md is errors.md
+    assert "located" in codes
+    plain = evaluate(project, retriever=one_document)
+    assert plain.summary.measures["recall@2"].mean == 0.0
+
+
+def one_document(query: str, k: int) -> list[str]:
+    return [name for name in ["returns.md"] if query][:k]
+
+
+def test_texts_without_a_document_are_found_in_the_corpus(tmp_path: Path):
+    def texts(query: str, k: int) -> list[dict[str, str]]:
+        found = [DOCUMENTS["errors.md"], f"somewhere else {query}"]
+        return [{"text": text} for text in found][:k]
+
+    evaluation = evaluate(load_project(make_project(tmp_path)), retriever=texts)
+    assert evaluation.summary.measures["recall@2"].mean == 0.5
+    assert "documents-found" in [notice.code for notice in evaluation.notices]

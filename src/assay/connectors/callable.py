@@ -77,6 +77,7 @@ class CallableRetriever:
         self.search = as_search(found, self.name)
         self.search_batch = _batch_of(found, self.name) if batch > 1 else None
         self.batch = batch
+        self.embeds = False
         self.form = form
         self.recording = recording
         if recording is not None:
@@ -234,4 +235,4 @@ def _fault(place: str, what: str, fix: str | None) -> ConfigError:
 
 
 def _name_of(target: object) -> str:
-    return str(getattr(target, "__qualname__", None) or type(target).__qualname__)
+    return str(getattr(target, "__name__", None) or type(target).__name__)

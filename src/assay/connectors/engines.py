@@ -217,6 +217,7 @@ class EngineRetriever(CallableRetriever):
         )
         self.name = f"{search.settings.type} {search.settings.table}"
         self.engine_search = search
+        self.embeds = "vector" in search.lists
 
     def retrieve(self, queries: Sequence[Query], *, k: int, on_done: Done | None = None) -> Retrieved:
         """Embed every query, ask for each, and put the recording in order."""

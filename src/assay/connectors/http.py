@@ -146,6 +146,7 @@ class HttpRetriever(CallableRetriever):
     def __init__(self, search: HttpSearch, settings: HttpSettings) -> None:
         super().__init__(search, concurrency=settings.concurrency, form=settings.hit_form())
         self.name = settings.url.partition("?")[0]
+        self.embeds = search.wants_vector
         self.answers = search.rest.recording
 
     def retrieve(self, queries: Sequence[Query], *, k: int, on_done: Done | None = None) -> Retrieved:

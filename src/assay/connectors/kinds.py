@@ -24,6 +24,8 @@ class Connected(Protocol):
 
     name: str
     search: Search
+    embeds: bool
+    """Whether it asks with the vectors of the project's embedder."""
 
     def retrieve(self, queries: Sequence[Query], *, k: int, on_done: Done | None = None) -> Retrieved: ...
 

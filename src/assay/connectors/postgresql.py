@@ -1,7 +1,7 @@
 """PostgreSQL: full text (``ts_rank`` over any of the words) and pgvector (cosine).
 
-``assay index`` makes a table with a GIN index over the words and none over the vectors, which makes the vector
-list exact; an index that your own table has is used.
+``assay index`` makes a table with a GIN index over the words and none over the vectors, which makes that list
+exact; an index that your own table has is used.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from assay.retrieval.cache import Cache
 from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
 from assay.retrieval.models.protocols import Embedder, EmbedderSettings, State, Surroundings
 from assay.retrieval.models.registry import make_embedder, resolve_embedder
-from assay.retrieval.settings import PipelineSettings, digest, read_pipeline
+from assay.retrieval.settings import PipelineSettings, describe, digest, read_pipeline
 
 
 class ProjectEmbedder:
@@ -35,6 +36,10 @@ class ProjectEmbedder:
         self.chunks = chunks
         self.cache = Cache(project.home / "cache")
         self._where = Surroundings(folder=project.folder, cache=self.cache.folder)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the embedder's settings as plain JSON values, for the manifest of a run."""
+        return describe(self._resolved)
 
     @cached_property
     def digest(self) -> str:

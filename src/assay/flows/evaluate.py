@@ -15,7 +15,7 @@ from assay.diagnosis.losses import find_losses
 from assay.flows.judge_licence import judge_notices
 from assay.flows.prepare import Prepared, prepare
 from assay.flows.project import Project
-from assay.flows.retrieve import Retriever, make_retriever
+from assay.flows.retrieve import make_retriever, take_retriever
 from assay.flows.scoring import score_stage, stage_measures
 from assay.matching import find_relevance
 from assay.model.findings import ItemLoss
@@ -89,7 +89,7 @@ def evaluate(
     project: Project,
     *,
     save: bool = True,
-    retriever: Retriever | None = None,
+    retriever: object | None = None,
     prepared: Prepared | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -98,7 +98,8 @@ def evaluate(
     Args:
         project: the project.
         save: whether the run is stored under ``.assay/runs``.
-        retriever: another retriever than the project's.
+        retriever: another retriever than the project's: a function ``search(query, k)``, an object, an object
+            of a framework, or a `Retriever`.
         prepared: the project's inputs, where they have been read already.
         progress: called while long work goes on.
 
@@ -107,16 +108,16 @@ def evaluate(
         RetrieverError: every query failed.
     """
     prepared = prepared or prepare(project)
-    retriever = retriever or make_retriever(prepared)
+    asked = make_retriever(prepared) if retriever is None else take_retriever(prepared, retriever)
     index = chunk_table(prepared.chunks)
     relevance = find_relevance(prepared.golden, prepared.corpus.documents, index)
     watch = {query.query_id: frozenset(query.chunk_grades) for query in relevance.queries}
-    retrieved = retriever.retrieve(prepared.golden.queries, watch=watch, progress=progress)
+    retrieved = asked.retrieve(prepared.golden.queries, watch=watch, progress=progress)
     run = Run(
         id="",
-        name=retriever.name,
-        pipeline=retriever.settings,
-        pipeline_digest=retriever.digest,
+        name=asked.name,
+        pipeline=asked.settings,
+        pipeline_digest=asked.digest,
         golden_digest=prepared.golden.digest,
         corpus_digest=prepared.corpus.digest,
         k=project.k,
@@ -124,7 +125,7 @@ def evaluate(
         chunks=retrieved.chunks,
         stages=retrieved.stages,
         seed=project.seed,
-        meta={**retrieved.meta, "whole_index": retriever.whole_index},
+        meta={**retrieved.meta, "whole_index": asked.whole_index},
     )
     if save:
         store = RunStore(project.home / "runs")

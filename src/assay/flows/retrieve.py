@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import msgspec
 
+from assay.flows.embedding import ProjectEmbedder
 from assay.flows.prepare import Prepared
 from assay.flows.project import FILE, Project
-from assay.matching import locate_texts
+from assay.matching import locate_texts, name_documents
 from assay.model.golden import Query
 from assay.model.runs import Retrieved, chunk_table
 from assay.retrieval.cache import Cache
@@ -24,6 +25,7 @@ Watch = Mapping[str, Collection[str]]
 Progress = Callable[[str, int, int], None]
 
 
+@runtime_checkable
 class Retriever(Protocol):
     """Whatever answers queries with ranked lists."""
 
@@ -85,25 +87,41 @@ class ReferenceRetriever:
 
 
 class ForeignRetriever:
-    """Somebody's own retriever, behind a connector."""
+    """Somebody's own retriever, behind a connector.
 
-    def __init__(self, prepared: Prepared, table: Mapping[str, Any]) -> None:
-        from assay.connectors.registry import connect  # noqa: PLC0415 - only for those who bring a retriever
+    Args:
+        prepared: the project's inputs.
+        brought: the ``[retriever]`` table, or the retriever itself: a function, an object, an object of a
+            framework.
+    """
+
+    def __init__(self, prepared: Prepared, brought: object) -> None:
+        # Only those who bring a retriever pay for the connectors.
+        from assay.connectors.kinds import HOW  # noqa: PLC0415
+        from assay.connectors.registry import connect, take  # noqa: PLC0415
+        from assay.connectors.secrets import shown as hidden  # noqa: PLC0415
 
         project = prepared.project
         self._k = project.k
         self._documents = prepared.corpus.documents
         self._index = chunk_table(prepared.chunks)
-        self._connected, settings = connect(table, folder=project.folder, where=f"{FILE} [retriever]")
+        embedder = ProjectEmbedder(project, prepared.chunks)
+        if isinstance(brought, Mapping):
+            self._connected, settings = connect(
+                cast("Mapping[str, Any]", brought),
+                folder=project.folder,
+                where=f"{FILE} [retriever]",
+                embed=embedder,
+            )
+        else:
+            self._connected, settings = take(brought)
         self.whole_index = settings.whole_index
         self.name = self._connected.name
         # How it is called is not what it is: neither the number of threads nor the patience enters.
-        shown = {
-            key: value
-            for key, value in msgspec.to_builtins(settings).items()
-            if key not in {"concurrency", "timeout_s"}
-        }
+        shown = hidden({key: value for key, value in msgspec.to_builtins(settings).items() if key not in HOW})
         self.settings: Mapping[str, Any] = {"summary": f"{self.name} -> {self._k}", "retriever": shown}
+        if self._connected.embeds:
+            self.settings = {**self.settings, "embedder": embedder.describe()}
         if self.whole_index:
             self.settings = {**self.settings, "chunker": dict(prepared.chunker.describe())}
         self.digest = digest(*(value for key, value in self.settings.items() if key != "summary"))
@@ -119,10 +137,11 @@ class ForeignRetriever:
                 progress("searching", done, len(queries))
 
         found = self._connected.retrieve(queries, k=self._k, on_done=tell)
-        chunks, notices = locate_texts(found.chunks, self._documents)
+        chunks, named = name_documents(found.chunks, self._documents)
+        chunks, located = locate_texts(chunks, self._documents)
         if self.whole_index:
             chunks = chunks.joined(self._index)
-        return replace(found, chunks=chunks, notices=(*found.notices, *notices))
+        return replace(found, chunks=chunks, notices=(*found.notices, *named, *located))
 
 
 def make_retriever(prepared: Prepared) -> Retriever:
@@ -135,6 +154,17 @@ def make_retriever(prepared: Prepared) -> Retriever:
     if project.retriever is not None:
         return ForeignRetriever(prepared, project.retriever)
     return ReferenceRetriever(prepared, pipeline_settings(project))
+
+
+def take_retriever(prepared: Prepared, brought: object) -> Retriever:
+    """Take a retriever as it is: one of these, or somebody's function or object.
+
+    Raises:
+        ConfigError: it cannot be asked with a query.
+    """
+    if isinstance(brought, Retriever):
+        return brought
+    return ForeignRetriever(prepared, brought)
 
 
 def pipeline_settings(project: Project) -> PipelineSettings:
