@@ -42,13 +42,13 @@ _FEWEST_WORDS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedQuery:
-    """One question of a log, in its most frequent wording."""
+    """One question of a log, in its most frequent wording (or one half as frequent without courtesies)."""
 
     text: str
     count: float
     """How often it was asked, in all its wordings."""
     wordings: tuple[tuple[str, float], ...]
-    """Every wording with its count, the most frequent first."""
+    """Every wording with its count: the text's own first, then the most frequent."""
     clicked: tuple[tuple[str, int], ...] = ()
     """What was opened, with how often, the most frequent first."""
 
@@ -126,6 +126,10 @@ def _wordings(rows: Sequence[Logged], keys: Mapping[str, Key]) -> list[_Wording]
 
 def _merged(group: Sequence[_Wording]) -> MergedQuery:
     ordered = sorted(group, key=lambda one: (-one.count, one.text))
+    plain = [
+        one for one in ordered if one.count * 2 >= ordered[0].count and not POLITE.search(one.text.casefold())
+    ]
+    ordered.sort(key=lambda one: one not in plain[:1])
     clicked: Counter[str] = Counter()
     for wording in group:
         clicked.update(wording.clicked)

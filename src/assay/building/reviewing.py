@@ -28,7 +28,10 @@ def blocked(query: Query) -> str | None:
     """
     if not query.text.strip():
         return "the question is empty"
-    if query.answerable and not query.anchors and not query.labels:
+    from_log = (
+        query.provenance.origin == "log"
+    )  # its anchors come from the pool, where it has to be in the set
+    if query.answerable and not query.anchors and not query.labels and not from_log:
         return "it has no anchor: find one, or say that no answer exists"
     return None
 
@@ -74,9 +77,9 @@ def requoted(
 
     Args:
         query: the query.
-        number: which anchor, from 0.
+        number: which anchor, from 0; one past the last adds one.
         quote: the phrase.
-        document: the anchor's document.
+        document: the document that holds it.
         shaper: makes anchors.
     """
     whole = Passage(doc_id=document.id, start=0, end=len(document.text), text=document.text, words=0)
@@ -84,8 +87,18 @@ def requoted(
     if shaped.anchor is None:
         return None, shaped.why or "refused"
     anchors = list(query.anchors)
-    anchors[number] = replace(shaped.anchor, id=anchors[number].id)
-    return replace(query, anchors=tuple(anchors)), "; ".join(shaped.notes)
+    if number < len(anchors):
+        anchors[number] = replace(shaped.anchor, id=anchors[number].id)
+    else:
+        taken = {anchor.id for anchor in anchors}
+        free = next(name for at in range(1, len(taken) + 2) if (name := f"a{at}") not in taken)
+        anchors.append(replace(shaped.anchor, id=free))
+    return replace(query, anchors=tuple(anchors), answerable=True), "; ".join(shaped.notes)
+
+
+def unanswerable(query: Query) -> Query:
+    """Return the query as one that the corpus has no answer to."""
+    return replace(query, anchors=(), labels={}, answerable=False)
 
 
 def marked(passage: str, anchors: Sequence[Anchor]) -> list[tuple[str, bool]]:

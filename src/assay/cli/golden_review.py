@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from assay.building.reviewing import Ruling, accept, blocked, marked, refuse
+from assay.building.reviewing import Ruling, accept, blocked, marked, refuse, unanswerable
 from assay.cli.screen import console
 from assay.flows.golden_labels import login_name, project_labels
 from assay.flows.golden_review import Reviewing, open_review
@@ -18,7 +18,7 @@ from assay.model.golden import Query
 from assay.model.labels import Draft
 from assay.report.terminal import counted
 
-_ASKED = "[y]es  [n]o  [e]dit  [s]kip  [q]uit > "
+_ASKED = "[y]es  [n]o  [e]dit  [a]nchor  [u]nanswerable  [s]kip  [q]uit > "
 _NEXT = "Next: assay golden export writes the accepted queries to golden.jsonl"
 
 
@@ -66,12 +66,18 @@ def _decided(screen: Console, draft: Draft, reviewing: Reviewing) -> Ruling | No
             case "e":
                 query = _edited(screen, query, reviewing)
                 _show(screen, replace(draft, query=query), "as edited")
+            case "a":
+                query = _anchored(screen, query, reviewing)
+                _show(screen, replace(draft, query=query), "as edited")
+            case "u":
+                query = unanswerable(query)
+                _show(screen, replace(draft, query=query), "as edited")
             case "s":
                 return None
             case "q":
                 return _QUIT
             case _:
-                screen.print("y, n, e, s or q", markup=False)
+                screen.print("y, n, e, a, u, s or q", markup=False)
 
 
 def _edited(screen: Console, query: Query, reviewing: Reviewing) -> Query:
@@ -81,10 +87,20 @@ def _edited(screen: Console, query: Query, reviewing: Reviewing) -> Query:
     for number, anchor in enumerate(query.anchors):
         quote = _ask(screen, f"{anchor.id}, a phrase of {anchor.doc_id} (empty keeps it) > ")
         if quote and quote.strip():
-            changed, told = reviewing.requote(query, number, quote.strip())
+            changed, told = reviewing.requote(query, number, quote.strip(), anchor.doc_id)
             screen.print(told or "taken", markup=False)
             query = changed or query
     return query
+
+
+def _anchored(screen: Console, query: Query, reviewing: Reviewing) -> Query:
+    document = _ask(screen, "document > ")
+    quote = _ask(screen, "phrase of 6 to 20 words > ")
+    if not document or not quote:
+        return query
+    changed, told = reviewing.requote(query, len(query.anchors), quote.strip(), document.strip())
+    screen.print(told or "taken", markup=False)
+    return changed or query
 
 
 def _show(screen: Console, draft: Draft, where: str) -> None:
@@ -92,6 +108,8 @@ def _show(screen: Console, draft: Draft, where: str) -> None:
     screen.print()
     screen.print(Text(f"{where}  {query.kind}  by {draft.by}", style="dim"))
     screen.print(Text(query.text or "(no question yet)", style="bold"))
+    if not query.answerable:
+        screen.print(Text("no answer exists in the documents"))
     for place, passage in draft.evidence.items():
         text = Text()
         for piece, is_anchor in marked(

@@ -15,6 +15,7 @@ from assay.corpus import Corpus
 from assay.flows.golden_draft import anchor_shaper
 from assay.flows.prepare import load_corpus
 from assay.flows.project import Project
+from assay.model.errors import nearest
 from assay.model.golden import Query
 from assay.model.labels import Draft
 
@@ -39,11 +40,13 @@ class Reviewing:
         """Append a decision with its edit of the set, both or neither."""
         self.labels.decide([ruling.decision], edits=ruling.edits)
 
-    def requote(self, query: Query, number: int, quote: str) -> tuple[Query | None, str]:
+    def requote(self, query: Query, number: int, quote: str, doc_id: str) -> tuple[Query | None, str]:
         """Return the query with another phrase for an anchor, or None and why the phrase cannot serve."""
-        document = self._corpus.by_id.get(query.anchors[number].doc_id)
+        document = self._corpus.by_id.get(doc_id)
         if document is None:
-            return None, f"there is no document {query.anchors[number].doc_id!r}"
+            near = nearest(doc_id, list(self._corpus.by_id))
+            hint = f"; did you mean {near!r}?" if near else ""
+            return None, f"there is no document {doc_id!r}{hint}"
         return requoted(query, number, quote, document, self._shaper)
 
     @cached_property
