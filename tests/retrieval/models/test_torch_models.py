@@ -90,5 +90,5 @@ def test_a_cross_encoder_gives_the_model_s_own_logits(torch: Any, cross_encoder:
         encoded = tokenizer(TEXTS[0], text, truncation=True, max_length=64, return_tensors="pt")
         with torch.no_grad():
             assert reply.scores[place] == pytest.approx(float(model(**encoded).logits[0, 0]), abs=1e-4)
-    # [CLS] 6 pieces of the query [SEP] and [SEP] leave 55 words.
-    assert reply.read == {2: len("word " * 55) - 1}
+    # [CLS] 7 pieces of the query [SEP] and [SEP] leave 54 words.
+    assert reply.read == {2: len("word " * 54) - 1}
