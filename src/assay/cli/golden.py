@@ -11,6 +11,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "draft": ("golden_draft", "draft questions with anchors from the documents; --review reads them"),
     "import-log": ("golden_import_log", "take a stratified sample of the queries that people really asked"),
     "pool": ("golden_pool", "gather candidates of several retrievers for people to judge blind"),
+    "split": ("golden_split", "split the set into a dev and a held-out part that do not know each other"),
     "export": ("golden_export", "write golden.jsonl from the label store, sorted and stable"),
     "import": ("golden_import", "bring hand edits of golden.jsonl back into the label store"),
     "drift": ("golden_drift", "find anchors that moved, changed or vanished with their documents"),
