@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay._version import __version__
 
 if TYPE_CHECKING:
+    from assay.flows.score import Scoring, score_runs
     from assay.measures.single import (
         average_precision,
         dcg_at_k,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "Scoring": "assay.flows.score",
     "average_precision": "assay.measures.single",
     "dcg_at_k": "assay.measures.single",
     "f1_at_k": "assay.measures.single",
@@ -33,9 +35,11 @@ _HOMES = {
     "r_precision": "assay.measures.single",
     "recall_at_k": "assay.measures.single",
     "reciprocal_rank": "assay.measures.single",
+    "score_runs": "assay.flows.score",
 }
 
 __all__ = [
+    "Scoring",
     "__version__",
     "average_precision",
     "dcg_at_k",
@@ -47,10 +51,11 @@ __all__ = [
     "r_precision",
     "recall_at_k",
     "reciprocal_rank",
+    "score_runs",
 ]
 
-
 _MODULES = {"spark": "assay.flows.spark"}
+"""Rooms that are public as a whole: ``assay.spark.score(run_df, qrels_df, measures)``."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

@@ -153,6 +153,14 @@ def test_numbers_in_json_are_read_as_their_text(tmp_path: Path) -> None:
     assert rows_of(path) == [("1", "7.0", 1.0), ("1", "7", 0.0)]
 
 
+def test_a_folder_of_parquet_files_is_one_run_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for part, line in enumerate(LINES):
+        pl.DataFrame([line], schema=["query", "doc", "score"], orient="row").write_parquet(
+            tmp_path / f"part-{part:03}.parquet"
+        )
+    assert rows_of(tmp_path) == LINES
+
+
 def test_ids_of_a_table_that_are_fractions_are_refused() -> None:
     frame = pl.DataFrame({"query": ["q"], "doc": [7.0], "score": [1.0]})
     assert faults_of(frame) == [

@@ -51,12 +51,12 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 def with_cache(run: Readable, folder: Path) -> Readable:
     """Return the run as read from a folder of coded runs; it is coded when it is read for the first time.
 
-    Runs that are no files come back as they are. A run that is not clean (faults, repeats) is never coded.
+    Runs that are no files (or many) come back as they are. A run that is not clean is never coded.
 
     Raises:
         StoreError: the folder cannot be written.
     """
-    if run.path is None:
+    if run.path is None or run.path.is_dir():
         return run
     entry = _Entry(run, folder)
     return replace(run, clean=entry.batches)

@@ -85,7 +85,7 @@ def opened(path: Path) -> BinaryIO:
         try:
             import lz4.frame  # noqa: PLC0415  # pyright: ignore[reportMissingImports]
         except ImportError:
-            raise MissingExtraError(f"{path}: reading LZ4", package="lz4", extra="lz4") from None
+            raise MissingExtraError(f"{path}: reading LZ4", package="lz4", extra="ranx") from None
         return cast("BinaryIO", lz4.frame.open(path, "rb"))  # pyright: ignore[reportUnknownMemberType]
     return opened_raw(path)
 

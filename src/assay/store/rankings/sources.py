@@ -16,7 +16,7 @@ from assay.model.errors import InputError, nearest
 from assay.store.rankings import lines, mappings, records, tables, trec
 from assay.store.rankings.batch import Batch, UncleanError
 from assay.store.rankings.columns import DOC, GRADE, QUERY, SCORE, find
-from assay.store.rankings.opening import bare_suffix, opened
+from assay.store.rankings.opening import ahead, bare_suffix, opened
 from assay.store.rankings.ordering import Ties
 from assay.store.rankings.rows import Rows
 
@@ -86,6 +86,8 @@ def form_of(path: Path) -> Form:
     Raises:
         InputError: there is no such file, or it is empty of anything to go by.
     """
+    if _is_dataset(path):
+        return "parquet"
     suffix = bare_suffix(path)
     form = _SUFFIXES.get(suffix)
     if form != "csv" and form is not None:
@@ -95,6 +97,11 @@ def form_of(path: Path) -> Form:
     with opened(path) as file:
         head = file.read(1 << 16)
     return _form_of_bytes(head, csv=form == "csv")
+
+
+def _is_dataset(path: Path) -> bool:
+    """Return whether a path is a folder of Parquet files, as engines write them."""
+    return path.is_dir() and any(path.glob("*.parquet"))
 
 
 def _form_of_bytes(head: bytes, *, csv: bool) -> Form:
@@ -169,7 +176,8 @@ def _opened(source: Source, form: Form | None, *, judgements: bool) -> Readable:
 
 
 def _file(path: Path, form: Form | None, *, judgements: bool) -> Readable:
-    opened(path).close()  # a missing file is said before anything else
+    if not _is_dataset(path):
+        opened(path).close()  # a missing file is said before anything else
     form = form or form_of(path)
     name = str(path)
     if form == "trec":
@@ -218,11 +226,16 @@ def _table(
     form: Form | None = None,
 ) -> Readable:
     frame = cast("Callable[[], tables.Frame]", make)
+
+    def clean() -> Iterator[Batch]:
+        batches = tables.frame_batches(frame(), name, judgements=judgements)
+        return batches if path is None else ahead(batches)
+
     return Readable(
         name=name,
         path=path,
         form=form,
-        clean=lambda: tables.frame_batches(frame(), name, judgements=judgements),
+        clean=clean,
         careful=lambda rows: tables.frame_rows(frame(), rows, judgements=judgements),
         said=lambda: tables.other_columns(frame(), name, judgements=judgements),
     )

@@ -114,10 +114,10 @@ def scanned(path: Path) -> pl.LazyFrame:
     import polars as pl  # noqa: PLC0415 - only tables need it
 
     scan: Callable[[Path], pl.LazyFrame] = (
-        pl.scan_parquet if bare_suffix(path) in {".parquet", ".pq"} else pl.scan_ipc
+        pl.scan_parquet if path.is_dir() or bare_suffix(path) in {".parquet", ".pq"} else pl.scan_ipc
     )
     try:
-        lazy = scan(path)
+        lazy = scan(path / "*.parquet" if path.is_dir() else path)
         lazy.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
