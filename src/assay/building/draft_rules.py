@@ -101,8 +101,10 @@ def first_wording(fact: Fact, task: DraftTask) -> str:
         return f"What is {fact.term}?"
     if fact.kind == "number":
         return f"Which figure is given for {where or 'this'}?"
-    if task.kind == LEXICAL or fact.kind == "identifier":
+    if fact.kind == "identifier":
         return f"What is {fact.term} for?"
+    if task.kind == LEXICAL:
+        return f"What is known about {fact.term}?"
     return f"What holds for {fact.term or where}" + (f" in {where}?" if where and fact.term else "?")
 
 

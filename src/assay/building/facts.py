@@ -10,15 +10,17 @@ from typing import Literal
 from assay.building.checks.anchors import count_words
 from assay.building.passages import Passage
 from assay.building.rarity import Rarity
+from assay.corpus.chunkers.spans import sentences
 from assay.model.words import STOP_WORDS, words
 
 FactKind = Literal["definition", "number", "identifier", "rule", "statement"]
 """``definition``: X is, means, refers to. ``number``: an amount, a date, a limit. ``identifier``: a code, a
 setting, a name as a program writes it. ``rule``: must, may not, only. ``statement``: none of these."""
-_SENTENCE = re.compile(r"(?:[^.!?。！？\r\n]|[.!?](?!\s|$))+(?:[.!?。！？]+[\"'”’)\]*_`]*|(?=[\r\n])|$)")
+_ITEM = re.compile(r"(?>\r\n|\r|\n)(?=[\s>]*(?:[-*+•|#]|\d+[.)])\s)")
+"""Where a line ends and an item of a list, a row or a heading begins."""
 _BULLET = re.compile(r"^[\s>]*(?:[-*+•]|\d+[.)])\s+")
 _IDENTIFIER = re.compile(
-    r"(?<![\w/.-])(?:[A-Za-z]+\w*_\w+|--[a-z][\w-]+|[A-Z]{1,6}-?\d{2,}\w*|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|[A-Z]{2,}[a-z]\w+|\w+\(\))"
+    r"(?<![\w/.-])(?:\w+\(\)|[A-Za-z]+\w*_\w+|--[a-z][\w-]+|[A-Z]{1,6}-?\d{2,}\w*|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|[A-Z]{2,}[a-z]\w+)"
 )
 _CODE_SPAN = re.compile(r"`([^`\n]{3,40})`")
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)*)(\s?(?:%|[A-Za-z]{1,12}\b))?")
@@ -68,10 +70,12 @@ def sentences_of(text: str) -> Iterator[str]:
     >>> list(sentences_of("- Keys are rotated. Why? Because they must."))
     ['Keys are rotated.', 'Because they must.']
     """
-    for match in _SENTENCE.finditer(text):
-        sentence = _BULLET.sub("", match[0]).strip()
-        if sentence and not sentence.endswith(("?", ":", "？")):
-            yield sentence
+    for item in _ITEM.split(text):
+        bare = _BULLET.sub("", item)
+        for start, end in sentences(bare):
+            sentence = bare[start:end]
+            if not sentence.endswith(("?", ":", "？")):
+                yield sentence
 
 
 def identifiers_in(text: str) -> list[str]:
