@@ -288,7 +288,7 @@ def test_the_command_prints_the_rates_first_and_exits_by_the_bar(
     assert lines[1].split()[:5] == ["kind", "n", "relevant", "TPR", "[95"]
     assert "0.91 [0.84, 0.96]  0.84 [0.77, 0.90]" in lines[2]
     assert "licence: none; its labels do not count (lower bounds 0.841 and 0.767, bar 0.80)" in shown
-    assert "the measured recall: the judge says 0.762 (61 of 80); corrected 0.807 [0.6" in shown
+    assert "the measured recall: the judge says 0.762 (61 of 80); corrected 0.800 [0.66" in shown
     assert run(["judge", "report", *folder, "--json"]) == 1
     value: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert value["figures"][0]["true_positive"]["hits"] == 94

@@ -44,7 +44,7 @@ COMMANDS: dict[str, Command] = {
         "sweep", "turn every knob: what each setting is worth, costs, and owes to chance", MEASURE
     ),
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
-    "golden": Command("golden", "export, import, drift, repair: build a set and keep it true", BUILD),
+    "golden": Command("golden", "draft, pool, split, export, drift: build a set and keep it true", BUILD),
     "judge": Command("judge", "run, report: automatic judges, validated before believed", BUILD),
     "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
     "convert": Command("convert", "write a run or judgements in another form", FILES),

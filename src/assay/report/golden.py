@@ -17,9 +17,11 @@ def print_drift(rows: Sequence[DriftRow], summary: str, screen: Console) -> None
     """Print each anchor that drifted, the worst first, and one sentence for all."""
     for kind, query_id, anchor_id, quote, text in rows:
         words = " ".join(quote.split())
-        screen.print(f"{kind}: query {query_id!r}, anchor {anchor_id}: {words!r}", markup=False)
-        screen.print(f"  {text}", markup=False)
-    screen.print(summary, markup=False)
+        screen.print(
+            f"{kind}: query {query_id!r}, anchor {anchor_id}: {words!r}", markup=False, soft_wrap=True
+        )
+        screen.print(f"  {text}", markup=False, soft_wrap=True)
+    screen.print(summary, markup=False, soft_wrap=True)
 
 
 def drift_json(rows: Sequence[Mapping[str, object]], counts: Mapping[str, int]) -> str:
@@ -38,18 +40,18 @@ def print_exchange(
     """Print what changed in each query, what is in dispute, and one sentence for all."""
     for query_id, changes in told.items():
         if len(changes) == 1:
-            screen.print(f"{query_id}: {changes[0]}", markup=False)
+            screen.print(f"{query_id}: {changes[0]}", markup=False, soft_wrap=True)
             continue
-        screen.print(f"{query_id}:", markup=False)
+        screen.print(f"{query_id}:", markup=False, soft_wrap=True)
         for change in changes:
-            screen.print(f"  {change}", markup=False)
+            screen.print(f"  {change}", markup=False, soft_wrap=True)
     for query_id, (file, store) in conflicts.items():
-        screen.print(f"conflict: query {query_id!r}", markup=False)
-        screen.print(f"  file:  {file or 'removed'}", markup=False)
-        screen.print(f"  store: {store or 'removed'}", markup=False)
+        screen.print(f"conflict: query {query_id!r}", markup=False, soft_wrap=True)
+        screen.print(f"  file:  {file or 'removed'}", markup=False, soft_wrap=True)
+        screen.print(f"  store: {store or 'removed'}", markup=False, soft_wrap=True)
     for notice in notices:
-        screen.print(f"note: {notice.text}", markup=False)
-    screen.print(summary, markup=False)
+        screen.print(f"note: {notice.text}", markup=False, soft_wrap=True)
+    screen.print(summary, markup=False, soft_wrap=True)
 
 
 def exchange_json(

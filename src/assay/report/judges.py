@@ -24,14 +24,20 @@ def print_outcome(outcome: Mapping[str, object], screen: Console) -> None:
         markup=False,
     )
     for why, count in refused.items():
-        screen.print(f"refused: {count:,} replies: {why}", markup=False)
+        screen.print(f"refused: {count:,} replies: {why}", markup=False, soft_wrap=True)
     if outcome["unreadable"]:
-        screen.print(f"no grade: {outcome['unreadable']:,} places, no reply could be read", markup=False)
+        screen.print(
+            f"no grade: {outcome['unreadable']:,} places, no reply could be read",
+            markup=False,
+            soft_wrap=True,
+        )
     if outcome["failed"]:
-        screen.print(f"no answer: {outcome['failed']:,} requests", markup=False)
+        screen.print(f"no answer: {outcome['failed']:,} requests", markup=False, soft_wrap=True)
     if outcome["stopped"] is not None:
-        screen.print(f"stopped: {outcome['stopped']}\n  fix: run it again to go on", markup=False)
-    screen.print("\nNext: assay judge report holds the judge against people.", markup=False)
+        screen.print(
+            f"stopped: {outcome['stopped']}\n  fix: run it again to go on", markup=False, soft_wrap=True
+        )
+    screen.print("\nNext: assay judge report holds the judge against people.", markup=False, soft_wrap=True)
 
 
 def outcome_json(outcome: Mapping[str, object]) -> str:
@@ -47,13 +53,15 @@ def print_report(report: JudgeReport, screen: Console) -> None:
     )
     screen.print(_figures_table(report.figures))
     for line in _sentences(report):
-        screen.print(line, markup=False)
+        screen.print(line, markup=False, soft_wrap=True)
     if report.verify:
-        screen.print(f"\nfor people to look at next, in pool {report.pool!r}:", markup=False)
+        screen.print(f"\nfor people to look at next, in pool {report.pool!r}:", markup=False, soft_wrap=True)
         for one in report.verify:
-            screen.print(f"  {one.query_id}  {one.place}  {one.kind}: {one.reason}", markup=False)
+            screen.print(
+                f"  {one.query_id}  {one.place}  {one.kind}: {one.reason}", markup=False, soft_wrap=True
+            )
     for notice in report.notices:
-        screen.print(f"note: {notice.text}", markup=False)
+        screen.print(f"note: {notice.text}", markup=False, soft_wrap=True)
 
 
 def report_json(report: JudgeReport) -> str:
