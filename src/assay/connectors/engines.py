@@ -90,8 +90,10 @@ class Engine(ABC):
     """One engine, opened: what is asked of it, and how it is filled."""
 
     lists: ClassVar[tuple[ListName, ...]] = ("vector", "fulltext")
-    fuses: ClassVar[bool] = False
+    fuses: bool = False
     """Whether it has a hybrid search of its own."""
+    fuses_unasked: bool = True
+    """Whether that is used where the settings do not say."""
     recording: Recording | None = None
     """Where its answers are recorded, for engines that are asked by HTTP."""
 
@@ -184,7 +186,9 @@ class EngineSearch:
         if len(lists) == 1:
             (only,) = lists.values()
             return {**lists, FINAL: only[:k]}
-        own = self.settings.fusion == "engine" or (self.settings.fusion is None and self.engine.fuses)
+        own = self.settings.fusion == "engine" or (
+            self.settings.fusion is None and self.engine.fuses and self.engine.fuses_unasked
+        )
         if own and any(vector):
             pool = [read_hit(hit, self.form) for hit in self.engine.by_both(query, vector, depth)]
         else:

@@ -49,6 +49,17 @@ ENGINES: Mapping[str, str] = {
     "sqlite": f"{_HERE}.sqlite",
     "duckdb": f"{_HERE}.duckdb",
     "tantivy": f"{_HERE}.tantivy",
+    "lancedb": f"{_HERE}.lancedb",
+    "chroma": f"{_HERE}.chroma",
+    "qdrant": f"{_HERE}.qdrant",
+    "milvus": f"{_HERE}.milvus",
+    "opensearch": f"{_HERE}.opensearch",
+    "elasticsearch": f"{_HERE}.elasticsearch",
+    "redis": f"{_HERE}.redis",
+    "weaviate": f"{_HERE}.weaviate",
+    "vespa": f"{_HERE}.vespa",
+    "typesense": f"{_HERE}.typesense",
+    "meilisearch": f"{_HERE}.meilisearch",
 }
 """Type -> the module of an engine; it can be searched, and filled by ``assay index``."""
 MODULES: Mapping[str, str] = {"http": f"{_HERE}.http", **ENGINES}

@@ -18,7 +18,7 @@ from assay.connectors.packages import need
 from assay.connectors.recording import Recording
 from assay.connectors.secrets import expand, hide, names_in
 
-Method = Literal["GET", "POST", "PUT", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that a server may take back when it is asked again."""
 _LONGEST_S = 60.0
@@ -106,6 +106,13 @@ class Rest:
             answered = json.loads(hide(json.dumps(answered), names)) if names else answered
             self.recording.keep(asked, answered)
         return answered
+
+    def close(self) -> None:
+        """Close the connections; the next request opens them again."""
+        with self._guard:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
     def _send(
         self, asked: Mapping[str, Any], params: Mapping[str, str] | None, absent: tuple[int, ...]
