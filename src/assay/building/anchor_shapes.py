@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from assay.building.anchors import accept_anchor
 from assay.building.checks.anchors import FEWEST_WORDS, MOST_WORDS, count_words
@@ -117,6 +118,8 @@ class AnchorShaper:
 
     def _sized(self, words: _Words, span: Span, about: Collection[str]) -> Span:
         first, last = words.covering(span)
+        if words.limits_hold(span) and FEWEST_WORDS <= count_words(words.text(*span)) <= MOST_WORDS:
+            return span
         if words.count(first, last) > MOST_WORDS:
             return words.span(*_densest(words, first, last, about))
         for grown in words.growing(first, last):
@@ -128,11 +131,11 @@ class AnchorShaper:
         """Widen until the text stands once in the corpus, or at least once in its document."""
         normal = self._sources.normal(document)
         once: tuple[Span, list[str]] | None = None
-        for grown in words.growing(*words.covering(span)):
-            if words.count(*grown) > MOST_WORDS:
-                break
-            place = words.span(*grown)
+        grown = (words.span(*some) for some in words.growing(*words.covering(span)))
+        for place in chain([span], grown):
             text = document.text[slice(*place)]
+            if count_words(text) > MOST_WORDS:
+                break
             if len(find(text, normal)) != 1:
                 continue
             twins = self._twins(text, document)
@@ -177,6 +180,10 @@ class _Words:
     @property
     def total(self) -> int:
         return self.count(0, len(self._spans)) if self._spans else 0
+
+    def limits_hold(self, span: Span) -> bool:
+        """Return whether a span lies within the stretch."""
+        return self._starts[0] <= span[0] and span[1] <= self._ends[-1]
 
     def covering(self, span: Span) -> tuple[int, int]:
         """Return the words that a span touches, as positions, end exclusive; at least one."""
