@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,8 +23,10 @@ from assay.retrieval.models.optional import load, package_folder
 from assay.retrieval.models.protocols import State, Surroundings
 from assay.retrieval.models.settings import WordLlamaSettings
 
-_BLOCK = 512
+_BLOCK = 256
 """Texts whose vectors are gathered at a time."""
+_AT_ONCE = 512
+"""Tokens whose vectors are summed at a time."""
 _FEATURE, _EXTRA = "embedder 'wordllama'", "static"
 _NAMES = ("embedding.weight", "embeddings")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -108,8 +111,15 @@ class StaticEmbedder:
     def _embed(self, texts: Sequence[str], rows: NDArray[np.float32]) -> None:
         clean = [text if text.isascii() else _SURROGATES.sub("\ufffd", text) for text in texts]
         encoded = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        for row, one in zip(rows, encoded, strict=True):
-            ids = np.array(one.ids, np.int64)
-            ids = ids[ids < len(self._vectors)]
-            if len(ids):
-                row[:] = self._vectors[ids].mean(axis=0)
+        ids: list[list[int]] = [one.ids for one in encoded]
+        lengths = np.array([len(one) for one in ids], np.int64)
+        order = np.argsort(lengths, kind="stable")
+        bounds = [0, *(np.flatnonzero(np.diff(lengths[order])) + 1).tolist(), len(order)]
+        for first, last in pairwise(bounds):
+            length = int(lengths[order[first]])
+            # Texts of one length are summed together, as many as fit into the processor's cache.
+            step = max(1, _AT_ONCE // max(length, 1))
+            for start in range(first, last if length else first, step):
+                places: list[int] = order[start : min(start + step, last)].tolist()
+                found = self._vectors.take([ids[place] for place in places], axis=0)
+                rows[places] = found.sum(axis=1) / np.float32(length)
