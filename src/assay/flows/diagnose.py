@@ -25,6 +25,7 @@ from assay.model.errors import InputError
 from assay.model.findings import Decision, Diagnosis, Finding, ItemLoss
 from assay.model.notices import Notice
 from assay.model.runs import Run
+from assay.model.showing import Showable
 from assay.store.findings import FILE as DECISIONS
 from assay.store.findings import load_decisions, save_decisions
 from assay.store.run_tables import content_id
@@ -35,7 +36,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diagnosed:
+class Diagnosed(Showable):
     """A diagnosis, and what it stands on: for a review, and for reports that show passages."""
 
     evaluation: Evaluation

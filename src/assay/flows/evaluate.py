@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from assay.diagnosis.losses import find_losses
 from assay.flows.judge_licence import judge_notices
@@ -24,16 +25,20 @@ from assay.model.notices import Notice
 from assay.model.relevance import Relevance, Unit
 from assay.model.runs import Run, StageTable, chunk_table
 from assay.model.scores import ScoreTable
+from assay.model.showing import Showable
 from assay.model.summary import Summary
 from assay.store.run_tables import content_id
 from assay.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from assay.flows.plots import Plots
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class Evaluation(Showable):
     """One run, measured: everything that reports, gates and diagnosis start from."""
 
     prepared: Prepared
@@ -80,6 +85,13 @@ class Evaluation:
         from assay.flows.summarise import summarise  # noqa: PLC0415 - it needs this module's noun
 
         return summarise(self)
+
+    @property
+    def plot(self) -> Plots:
+        """The pictures of the report: ``evaluation.plot.waterfall()``."""
+        from assay.flows.plots import Plots  # noqa: PLC0415 - drawings are loaded for notebooks alone
+
+        return Plots(self)
 
     def _table(self, stage: StageTable) -> ScoreTable:
         return score_stage(self, stage, stage_measures(self, stage))

@@ -8,6 +8,7 @@ from typing import Literal
 
 from assay.model.notices import Notice
 from assay.model.runs import Hit
+from assay.model.showing import Showable
 
 Method = Literal["bca", "percentile", "analytic", "constant", "wilson", "exact"]
 Verdict = Literal[
@@ -104,7 +105,7 @@ class SideBySide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Showable):
     """A candidate run against a base run."""
 
     base: str
@@ -145,7 +146,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class Matrix(Showable):
     """Several runs, each against each, over the queries that all of them have."""
 
     names: tuple[str, ...]

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from assay.model.comparison import Interval
 from assay.model.notices import Notice
+from assay.model.showing import Showable
 
 LostAt = Literal[
     "not indexed",
@@ -77,7 +78,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Showable):
     """One miss: where it was lost (certain) and why (a proposal, until a person has looked)."""
 
     query_id: str
@@ -268,7 +269,7 @@ class Remedy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Showable):
     """Everything that is known of the misses of one run: what reports show."""
 
     run_id: str

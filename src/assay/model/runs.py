@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from assay.model.documents import Chunk
 from assay.model.notices import Notice
+from assay.model.showing import Showable
 
 Role = Literal["list", "pool", "rerank", "diversify", "final"]
 """What a stage does. ``list``: a first-stage list (vector, fulltext); several stand side by side."""
@@ -161,7 +162,7 @@ class Retrieved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Showable):
     """What a pipeline returned for a golden set over a corpus. Written once, never changed."""
 
     id: str

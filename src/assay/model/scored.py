@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from assay.model.notices import Notice
 from assay.model.scores import Average, ScoreTable
+from assay.model.showing import Showable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class ScoredRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scorecard:
+class Scorecard(Showable):
     """Several runs against the same judgements, side by side."""
 
     judgements: str

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.notices import Notice
+from assay.model.showing import Showable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Average:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreTable:
+class ScoreTable(Showable):
     """The scores of one run (or of one stage of it)."""
 
     query_ids: tuple[str, ...]

@@ -13,6 +13,7 @@ from assay.model.notices import Notice
 from assay.model.relevance import Unit
 from assay.model.runs import Role
 from assay.model.scores import Average
+from assay.model.showing import Showable
 
 ALL = "overall"
 """The name of the group that holds every query."""
@@ -66,7 +67,7 @@ class Surfaced:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class Summary(Showable):
     """One run, measured."""
 
     run_id: str
