@@ -162,15 +162,6 @@ def make_reranker(settings: RerankerSettings, where: Surroundings = _NOWHERE) ->
     return cast("Reranker", make(settings) if kind.light else make(settings, where))
 
 
-def light_embedders() -> tuple[str, ...]:
-    """Return the embedders that need no package, file or network.
-
-    >>> light_embedders()
-    ('hashing',)
-    """
-    return tuple(name for name, kind in EMBEDDERS.items() if kind.light)
-
-
 def _load(place: str) -> Callable[..., object]:
     module, name = place.split(":")
     return cast("Callable[..., object]", getattr(import_module(module), name))
