@@ -209,7 +209,8 @@ class _Rounds:
         tasks = self._tasks([job for job in jobs if job.number not in done])
         left = [task.work for task in tasks]
         for place, record in self.workers.run(start_session, self.material, tasks):
-            self.log.append(keys[left[place].number], record)
+            if record.why is None:  # else it is tried again: what was missing may be there then
+                self.log.append(keys[left[place].number], record)
             done[record.number] = record
             if self.progress is not None:
                 self.progress(what, len(done), len(jobs))

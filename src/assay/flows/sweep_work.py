@@ -28,7 +28,7 @@ from assay.measures.batch import score
 from assay.measures.budget import cut_lists, hits_within
 from assay.measures.spec import parse_measures
 from assay.model.documents import Chunk
-from assay.model.errors import ConfigError, MissingExtraError
+from assay.model.errors import Fault, InputError
 from assay.model.golden import GoldenSet, Query
 from assay.model.relevance import Relevance, Unit
 from assay.model.runs import Run, StageTable, chunk_table
@@ -99,10 +99,9 @@ class Session:
         """Measure one configuration; one that cannot run says why."""
         try:
             return self._measured(job)
-        except (ConfigError, MissingExtraError) as error:
-            return Record(
-                number=job.number, round=job.round, values={}, costs={}, samples=(), why=error.faults[0].what
-            )
+        except InputError as error:
+            why = "; ".join(_told(fault) for fault in error.faults)
+            return Record(number=job.number, round=job.round, values={}, costs={}, samples=(), why=why)
 
     def run(self, job: Job) -> tuple[Evaluation, Any, _Cut]:
         """Run one configuration and return it as an evaluation, with its retriever."""
@@ -198,6 +197,11 @@ class Session:
                 stages = retriever.retrieve([query], watch={}).stages
             found.append(fsum(float(stage.elapsed_ms[0]) for stage in stages if stage.elapsed_ms is not None))
         return tuple(found[1:])
+
+
+def _told(fault: Fault) -> str:
+    where = f"{fault.where}: " if fault.where else ""
+    return f"{where}{fault.what}" + (f" ({fault.fix})" if fault.fix else "")
 
 
 def start_session(material: Material) -> Session:

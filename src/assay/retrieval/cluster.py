@@ -63,7 +63,9 @@ class DaskWorkers:
                 works = [tasks[place].work for place in group]
                 loaded = works if load is None else [load(work) for work in works]
                 places[client.submit(work_through, opening, loaded, pure=False)] = group
-            for future in distributed.as_completed(list(places)):
+            with client.as_current():
+                done = distributed.as_completed(list(places))
+            for future in done:
                 if future.status == "error":
                     raise WorkerError(f"a task failed on the cluster: {future.exception()!r}")
                 yield from zip(places[future], cast("list[R]", future.result()), strict=True)

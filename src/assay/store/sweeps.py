@@ -39,8 +39,6 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     costs: dict[str, float | int | None]
     samples: list[float]
     """Milliseconds of the queries that were timed."""
-    why: str | None = None
-    """Why it could not be measured; None: it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +51,7 @@ class Record:
     costs: Mapping[str, float | int | None]
     samples: tuple[float, ...]
     why: str | None = None
+    """Why it could not be measured; None: it was. Such a record is not kept."""
 
 
 class SweepLog:
@@ -90,7 +89,6 @@ class SweepLog:
             values={name: _packed(values) for name, values in record.values.items()},
             costs=dict(record.costs),
             samples=list(record.samples),
-            why=record.why,
         )
         self._file.write(msgspec.json.encode(line) + b"\n")
         self._file.flush()
@@ -124,7 +122,6 @@ class SweepLog:
                 values=values,
                 costs=line.costs,
                 samples=tuple(line.samples),
-                why=line.why,
             )
         if whole < len(data):
             with path.open("r+b") as file:

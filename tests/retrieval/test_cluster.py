@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.flows.project import load_project
+from assay.flows.sweep import sweep
+from assay.flows.sweep_files import save_sweep
+from assay.flows.sweep_plan import load_plan
+from assay.retrieval.cluster import DaskWorkers
+from assay.retrieval.workers import Task, WorkerError
+from flows.headed_project import make_headed
+from retrieval.test_workers import start_failing, start_multiplying, tasks
+
+distributed = pytest.importorskip("distributed", reason="dask's distributed is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    """A cluster inside this process: scheduler, two workers and what they say to each other are real."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ports that are in use, a missing dashboard
+        with distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            worker_dashboard_address=None,
+        ) as local:
+            yield local
+
+
+def test_a_cluster_gives_every_result_once(cluster: object):
+    found = dict(DaskWorkers(cluster).run(start_multiplying, 7, tasks(10)))
+    assert found == {place: 7 * place for place in range(10)}
+    assert dict(DaskWorkers(cluster).run(start_multiplying, 9, tasks(4))) == {n: 9 * n for n in range(4)}
+
+
+def test_work_is_loaded_here(cluster: object):
+    found = dict(DaskWorkers(cluster).run(start_multiplying, 2, [Task(work=1)], load=lambda work: work + 20))
+    assert found == {0: 42}
+
+
+def test_a_failure_on_the_cluster_is_told(cluster: object):
+    with pytest.raises(WorkerError, match="one over nothing"):
+        dict(DaskWorkers(cluster).run(start_failing, "bug", tasks(6)))
+
+
+def test_nothing_to_do_asks_no_cluster():
+    assert list(DaskWorkers("tcp://127.0.0.1:1").run(start_multiplying, 7, [])) == []
+
+
+def test_a_sweep_on_a_cluster_gives_the_same_bytes(cluster: object, tmp_path: Path):
+    written: list[list[bytes]] = []
+    for name, workers in (("here", None), ("there", DaskWorkers(cluster))):
+        project = load_project(make_headed(tmp_path / name))
+        result = sweep(project, load_plan(project, None, ["max_chars=70,140", "pool=4,6"]), workers=workers)
+        folder = save_sweep(project, result, "")
+        written.append([(folder / file).read_bytes() for file in ("results.json", "results.parquet")])
+    assert written[0] == written[1]
