@@ -46,6 +46,7 @@ COMMANDS: dict[str, Command] = {
     "gate": Command("gate", "compare with floors, pins and a baseline; exit 1 when one falls", MEASURE),
     "golden": Command("golden", "draft, pool, split, export, drift: build a set and keep it true", BUILD),
     "judge": Command("judge", "run, report: automatic judges, validated before believed", BUILD),
+    "ui": Command("ui", "open the workbench in the browser: label, review, compare", BUILD),
     "score": Command("score", "score runs against judgements, from files of any usual form", FILES),
     "convert": Command("convert", "write a run or judgements in another form", FILES),
     "fuse": Command("fuse", "fuse runs into one: reciprocal ranks or scaled scores, with weights", FILES),
