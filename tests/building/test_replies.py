@@ -61,7 +61,6 @@ def test_what_is_not_the_object_asked_for_is_refused_with_the_reason(text: str, 
         '{"grade": 1}',
         '```\n{"grade": 1}\n```',
         'Here it is:\n\n{"grade": 1, "extra": [1, {"a": 2}]}\nThanks!',
-        'Here it is:\n\n{"grade": 1, "extra": [1, {"a": 2}]}\nThanks!',
     ],
 )
 def test_one_whole_object_is_read_out_of_its_fence_or_chatter(text: str):

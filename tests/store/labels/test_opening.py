@@ -27,6 +27,29 @@ def test_a_store_that_was_brought_up_to_date_has_the_tables_of_a_new_one(backend
             assert columns == {column.name for column in table.columns}
 
 
+def test_a_file_of_version_1_is_read_as_it_was_written(tmp_path: Path):
+    plain = sqlite3.connect(tmp_path / "labels.db")
+    plain.executescript((Path(__file__).parent / "version_1.sql").read_text(encoding="utf-8"))
+    plain.close()
+    with open_labels(tmp_path / "labels.db") as store:
+        first, second, undoing = store.judgements()
+        assert (first.by, first.grade, first.shown, first.at) == (
+            "ada",
+            2.0,
+            "Refunds arrive within 14 days.",
+            "2026-11-30T13:00:00.000001+00:00",
+        )
+        assert (second.origin, second.model, second.margin, second.pool_id) == ("judge", "tale", 0.8, "p1")
+        assert undoing.undoes == first.id
+        assert store.judgements(standing=True) == (second,)
+        (pool,) = store.pools()
+        assert pool.candidates[0].ranks == {"bm25": 3}
+        assert [query.id for query in store.queries()] == ["q1"]
+        assert store.last_sync() == {"q1": "{}"}
+        store.undo_judgement(second.id, by="ada")  # and it can be written to
+        assert store.judgements(standing=True) == ()
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_older_store_is_brought_forward_step_by_step_and_keeps_its_rows(backend: str, tmp_path: Path):
     url = new_store_url(backend, tmp_path)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -220,3 +221,14 @@ def test_looks_replies_and_the_last_exchange_are_kept(store: LabelStore):
     store.add_sync(direction="import", file="golden.jsonl", by="ada", lines={"q2": "{}"})
     assert store.last_sync() == {"q2": "{}"}
     assert store.counts()["replies"] == 1
+
+
+def test_twenty_threads_share_one_store_and_lose_nothing(store: LabelStore):
+    def give(person: int) -> None:
+        for number in range(10):
+            store.add_judgements([judged(by=f"person {person}", query_id=f"q{number}")])
+            store.edit([Edit(query_id=f"q{person}", action="remove", by=f"person {person}")])
+
+    with ThreadPoolExecutor(20) as people:
+        list(people.map(give, range(20)))
+    assert (store.counts()["judgements"], store.counts()["edits"]) == (200, 200)

@@ -121,7 +121,8 @@ class LabelStore:
             query_id: of this query only.
             by: of this person or judge only.
             origin: of people only, or of judges only.
-            after: those with a ``seq`` above it.
+            after: those with a ``seq`` above it. A row whose transaction was still under way may appear later
+                with a lower one: ``counts`` says for certain whether anything was added.
             standing: leave out what was taken back, and the rows that take back.
         """
         c = tables.judgements.c
