@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import run
+from assay.cli import run, scored
 
 
 @pytest.fixture
@@ -34,6 +34,40 @@ def test_score_prints_a_table_and_says_the_rest_beside_it(capsys: pytest.Capture
     shown = capsys.readouterr()
     assert shown.out.splitlines()[0].split() == ["run", "RR", "nDCG@10"]
     assert shown.err.count("note:") == 2
+
+
+def never(arguments: list[str]) -> bool:
+    return False
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["a.run", "qrels"],
+        ["a.run", "b.run", "qrels", "--measures", "RR", "P@1,R@1", "--json", "-q"],
+        ["--json", "a.run", "qrels", "-m", "nDCG(gain=exp)@10"],
+        ["a.run", "qrels", "--compat", "ir_measures", "--per-query", "-m", "RR@10"],
+    ],
+)
+def test_plain_calls_print_what_the_reader_of_options_would(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: set[tuple[str, str]] = set()
+    for plain in (True, False):
+        if not plain:
+            monkeypatch.setattr(scored, "plain_call", never)
+        assert run(["score", *arguments]) == 0
+        printed = capsys.readouterr()
+        shown.add((printed.out, printed.err))
+    assert len(shown) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["a.run", "qrels", "--ties", "given"], ["a.run"], ["-m", "RR", "a", "b"], []]
+)
+def test_calls_that_are_not_plain_are_left_to_the_reader_of_options(arguments: list[str]) -> None:
+    assert not scored.plain_call(arguments)
 
 
 @pytest.mark.usefixtures("files")

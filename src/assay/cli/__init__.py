@@ -71,6 +71,11 @@ def _unknown(verb: str) -> str:
 
 
 def _call(verb: str, rest: list[str]) -> int:
+    if verb == "score":
+        from assay.cli.scored import plain_call  # noqa: PLC0415 - before a reader of options would have loaded
+
+        if plain_call(rest):
+            return 0
     from importlib import import_module  # noqa: PLC0415 - only the called command is loaded
 
     from cyclopts import App, CycloptsError  # noqa: PLC0415

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from assay.model.errors import InputError
+from assay.cli.scored import measures_of, show
 
 
 def command(
@@ -51,20 +50,11 @@ def command(
         engine: local, or spark (Parquet, partitioned by query, on an existing cluster).
         json: print one JSON object instead of the table.
     """
-    from assay.flows.compat import find_tool  # noqa: PLC0415 - the help needs none of this
-    from assay.flows.score import MEASURES, Scoring, score_runs  # noqa: PLC0415
-    from assay.report.scorecard import (  # noqa: PLC0415
-        notice_lines,
-        scorecard_json,
-        scorecard_text,
-        tool_text,
-    )
+    from assay.flows.score import Scoring  # noqa: PLC0415 - the help needs none of this
     from assay.store.rankings.sources import as_form  # noqa: PLC0415
 
-    if len(files) < 2:
-        raise InputError("a run and judgements are needed", fix="assay score RUN [RUN ...] QRELS")
     scoring = Scoring(
-        measures=[name for text in measures for name in _split(text)] or MEASURES,
+        measures=measures_of(measures),
         ties=ties,
         duplicates=duplicates,
         judged_only=judged_only,
@@ -76,35 +66,4 @@ def command(
         qrels_form=as_form(qrels_form),
         cache=cache,
     )
-    if engine == "spark":
-        from assay.flows.spark import score_files  # noqa: PLC0415
-
-        card = score_files(files[:-1], files[-1], scoring)
-    else:
-        card = score_runs(files[:-1], files[-1], scoring)
-    if json:
-        text = scorecard_json(card, per_query=per_query)
-    elif compat is not None:
-        text = tool_text(card, decimals=find_tool(compat).decimals, per_query=per_query)
-    else:
-        text = scorecard_text(card, per_query=per_query)
-    sys.stdout.write(text)
-    if not json:
-        for line in notice_lines(card):
-            sys.stderr.write(f"note: {line}\n")
-
-
-def _split(text: str) -> list[str]:
-    """Return the measures of one argument: ``"nDCG@10,RR"`` and ``"nDCG@10 RR"`` hold two.
-
-    >>> _split("nDCG(gain=exp,rel=1)@10, RR")
-    ['nDCG(gain=exp,rel=1)@10', 'RR']
-    """
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and (letter == "," or letter.isspace()):
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part for part in parts if part]
+    show(files, scoring, per_query=per_query, json=json, spark=engine == "spark")

@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.flows.compat import Manner, Tool, find_tool, names_in
-from assay.flows.groups import group_columns
 from assay.measures.batch import ceilings, score
 from assay.measures.family import Measure
 from assay.measures.spec import parse_measures
-from assay.measures.ties import TieGroups, tie_range
 from assay.model.notices import Notice
 from assay.model.relevance import Judged, JudgedRows
 from assay.model.scored import Scorecard, ScoredRun
 from assay.model.scores import Average, ScoreTable
 from assay.store.rankings.batch import Duplicates
+from assay.store.rankings.ids import Positions
 from assay.store.rankings.judgements import Judgements
 from assay.store.rankings.meet import Meeting, Rules
-from assay.store.rankings.ordering import Ties
+from assay.store.rankings.ordering import Ties, distinct
 from assay.store.rankings.reading import Met, meet_run, read_judgements
 from assay.store.rankings.sources import Form, Readable, Source, open_run
+
+if TYPE_CHECKING:
+    from assay.flows.compat import Manner, Tool
 
 Floats = NDArray[np.float64]
 
@@ -84,16 +86,17 @@ def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = 
     """
     scoring = scoring or Scoring()
     measures = parse_measures(scoring.measures)
-    tool = None if scoring.compat is None else find_tool(scoring.compat)
-    printed = (
-        {str(measure): str(measure) for measure in measures} if tool is None else names_in(tool, measures)
-    )
+    tool, printed = _as_asked(scoring.compat, measures)
     judgements = read_judgements(
         qrels, form=scoring.qrels_form, duplicates=scoring.duplicates, lenient=scoring.lenient
     )
     if tool is not None:
         judgements = _whole_grades(judgements)
-    groups = group_columns(judgements, scoring.by, scoring.queries)
+    groups: dict[str, tuple[str | None, ...]] = {}
+    if scoring.by:
+        from assay.flows.groups import group_columns  # noqa: PLC0415 - as above
+
+        groups = group_columns(judgements, scoring.by, scoring.queries)
     return Scorecard(
         judgements=judgements.name,
         runs=tuple(
@@ -104,6 +107,16 @@ def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = 
         printed=printed,
         notices=judgements.notices,
     )
+
+
+def _as_asked(compat: str | None, measures: Sequence[Measure]) -> tuple[Tool | None, dict[str, str]]:
+    """Return the tool that is asked for, and the name of each measure in print."""
+    if compat is None:
+        return None, {str(measure): str(measure) for measure in measures}
+    from assay.flows.compat import find_tool, names_in  # noqa: PLC0415 - small files are scored before it loads
+
+    tool = find_tool(compat)
+    return tool, names_in(tool, measures)
 
 
 def _opened(run: Source, scoring: Scoring) -> Readable:
@@ -215,9 +228,11 @@ def _ties(
     run: str, meeting: Meeting, measures: Sequence[Measure], table: ScoreTable
 ) -> tuple[dict[str, tuple[float, float]], Notice | None]:
     """Return the range of each mean over tie orders, where there is one, and the sentence about it."""
-    tied = np.unique(meeting.judged.found.query[meeting.first != meeting.last])
+    tied = distinct(meeting.judged.found.query[meeting.first != meeting.last].astype(np.intp))
     if not len(tied):
         return {}, None
+    from assay.measures.ties import TieGroups, tie_range  # noqa: PLC0415 - where nothing ties, nothing loads
+
     part, rows = _part(meeting.judged, tied)
     spread = tie_range(part, TieGroups(first=meeting.first[rows], last=meeting.last[rows]), measures)
     changed = np.zeros(len(tied), np.bool_)
@@ -235,18 +250,18 @@ def _ties(
     return ranges, Notice(code="ties", text=f"{text}; by their order, {shown}", ids=names)
 
 
-def _mean_with(table: ScoreTable, measure: str, queries: NDArray[np.int32], ends: Floats) -> float | None:
+def _mean_with(table: ScoreTable, measure: str, queries: Positions, ends: Floats) -> float | None:
     values = table.values[measure].copy()
     values[queries] = ends
     return replace(table, values={measure: values}).average(measure).mean
 
 
-def _names(judged: Judged, queries: NDArray[np.int32]) -> tuple[str, ...]:
+def _names(judged: Judged, queries: Positions) -> tuple[str, ...]:
     places: list[int] = queries.tolist()
     return tuple(judged.query_ids[place] for place in places)
 
 
-def _part(judged: Judged, queries: NDArray[np.int32]) -> tuple[Judged, NDArray[np.intp]]:
+def _part(judged: Judged, queries: Positions) -> tuple[Judged, NDArray[np.intp]]:
     """Return the judged rows of some queries, and which of the found rows they are."""
     place = np.full(len(judged.query_ids), -1, np.int32)
     place[queries] = np.arange(len(queries))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from assay.store.rankings.batch import Batch, folded, repeats, row_keys, together
 from assay.store.rankings.ids import CodeDocs, Docs, FrameDocs, ListDocs
 from assay.store.rankings.ordering import Ordering, Ties
+from assay.store.rankings.packed import packed
 
 SCORES = st.sampled_from([1.0, 2.0, 2.0000000001, -1.0, math.inf, -math.inf, math.nan, 0.0])
 
@@ -22,6 +23,7 @@ def kinds_of(ids: list[str]) -> list[Docs]:
     codes = {text: code for code, text in enumerate(sorted(set(ids)))}
     return [
         ListDocs(ids),
+        packed(ids),
         FrameDocs(pl.Series(ids, dtype=pl.String)),
         CodeDocs(np.array([codes[text] for text in ids], np.int64)),
     ]

@@ -40,6 +40,10 @@ class Docs(Protocol):
         """Return the column of the rows from ``start`` up to, not including, ``stop``."""
         ...
 
+    def below(self, others: Sequence[Docs]) -> Docs:
+        """Return this column with others under it, stored as this one is."""
+        ...
+
     def like(self, other: Docs) -> Docs:
         """Return the other column stored as this one is, so that keys and values can be compared."""
         ...
@@ -75,6 +79,9 @@ class ListDocs:
 
     def cut(self, start: int, stop: int) -> ListDocs:
         return ListDocs(self.ids[start:stop])
+
+    def below(self, others: Sequence[Docs]) -> ListDocs:
+        return ListDocs([text for column in (self, *others) for text in column.texts()])
 
     def like(self, other: Docs) -> ListDocs:
         return other if isinstance(other, ListDocs) else ListDocs(other.texts())
@@ -113,6 +120,11 @@ class FrameDocs:
 
     def cut(self, start: int, stop: int) -> FrameDocs:
         return FrameDocs(self.series[start:stop])
+
+    def below(self, others: Sequence[Docs]) -> FrameDocs:
+        import polars as pl  # noqa: PLC0415 - this column is one of polars' already
+
+        return FrameDocs(pl.concat([self.series, *(self.like(other).series for other in others)]))
 
     def like(self, other: Docs) -> FrameDocs:
         if isinstance(other, FrameDocs):
@@ -159,6 +171,9 @@ class StoredDocs:
         inner = np.arange(start, stop) if self.rows is None else self.rows[start:stop]
         return StoredDocs(self.first[start:stop], self.second[start:stop], inner, self.ends, self.text)
 
+    def below(self, others: Sequence[Docs]) -> FrameDocs:
+        return no_docs().below([self, *others])
+
     def like(self, other: Docs) -> FrameDocs:
         return no_docs().like(other)
 
@@ -201,6 +216,9 @@ class CodeDocs:
     def cut(self, start: int, stop: int) -> CodeDocs:
         return CodeDocs(self.codes[start:stop])
 
+    def below(self, others: Sequence[Docs]) -> CodeDocs:
+        return CodeDocs(np.concatenate([self.codes, *(self.like(other).codes for other in others)]))
+
     def like(self, other: Docs) -> CodeDocs:
         if isinstance(other, CodeDocs):
             return other
@@ -218,25 +236,18 @@ class CodeDocs:
 
 def joined(columns: Sequence[Docs]) -> Docs:
     """Put columns one under the other; all become the kind of the first."""
-    first = columns[0]
-    if len(columns) == 1:
-        return first
-    if isinstance(first, FrameDocs):
-        import polars as pl  # noqa: PLC0415 - this column is one of polars' already
-
-        return FrameDocs(pl.concat([first.like(column).series for column in columns], rechunk=False))
-    if isinstance(first, CodeDocs):
-        return CodeDocs(np.concatenate([first.like(column).codes for column in columns]))
-    return ListDocs([text for column in columns for text in column.texts()])
+    return columns[0].below(columns[1:]) if len(columns) > 1 else columns[0]
 
 
 def scattered(numbers: NDArray[np.integer]) -> Keys:
     """Spread whole numbers over 64 bits (splitmix64): one to one, and near numbers end far apart."""
-    bits = (numbers.astype(np.uint64) + np.uint64(1)) * _SPREAD
-    bits ^= bits >> np.uint64(30)
-    bits *= _MIX[0]
-    bits ^= bits >> np.uint64(27)
-    bits *= _MIX[1]
+    return mixed((numbers.astype(np.uint64) + np.uint64(1)) * _SPREAD)
+
+
+def mixed(bits: Keys) -> Keys:
+    """Mix 64 bits so that each changes all (the finish of splitmix64): one to one."""
+    bits = (bits ^ (bits >> np.uint64(30))) * _MIX[0]
+    bits = (bits ^ (bits >> np.uint64(27))) * _MIX[1]
     return bits ^ (bits >> np.uint64(31))
 
 

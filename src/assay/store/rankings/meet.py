@@ -24,7 +24,7 @@ from assay.store.rankings.batch import (
 )
 from assay.store.rankings.ids import Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
-from assay.store.rankings.ordering import Ordering, Places, Ties, ranges
+from assay.store.rankings.ordering import Ordering, Places, Ties, distinct, ranges
 
 _TABLE_BITS_A_ROW = 4
 """The table has 16 places a judged document: one unjudged row in 16 passes, and is compared in vain."""
@@ -101,7 +101,7 @@ class Meet:
         self._contradicted += [batch.queries[place] for place in ordering.contradicted().tolist()]
         if ordering.nan and batch.scores is not None:
             rows = np.flatnonzero(np.isnan(batch.scores))
-            stretch = np.unique(np.searchsorted(batch.starts, rows, "right") - 1)
+            stretch = distinct(np.searchsorted(batch.starts, rows, "right") - 1)
             self._not_numbers += [batch.queries[place] for place in stretch.tolist()]
         known = query >= 0
         self._retrieved[query[known]] = batch.lengths[known]

@@ -79,7 +79,7 @@ class Ordering:
         ranks = ranks if self._order is None else ranks[self._order]
         wrong = (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
         wrong[self._starts[1:] - 1] = False
-        return np.unique(np.searchsorted(self._starts, np.flatnonzero(wrong), "right") - 1)
+        return distinct(np.searchsorted(self._starts, np.flatnonzero(wrong), "right") - 1)
 
     def whole(self) -> Positions:
         """Return the rows in order, list after list."""
@@ -99,7 +99,7 @@ class Ordering:
         rises[self._starts[1:] - 1] = False
         if not rises.any():
             return
-        stretch = np.unique(np.searchsorted(self._starts, np.flatnonzero(rises), "right") - 1)
+        stretch = distinct(np.searchsorted(self._starts, np.flatnonzero(rises), "right") - 1)
         lengths = self._batch.lengths[stretch]
         rows = ranges(self._starts[stretch], lengths)
         # numpy sorts NaN last, also when negated
@@ -122,7 +122,13 @@ class Ordering:
 
     def _settle(self, head: Positions, tail: Positions, at: Positions) -> Positions:
         """Return the place (from 0) of each tied row in its group, document ids down."""
-        groups, which = np.unique(head, return_inverse=True)
+        # sorted by hand: np.unique loads all of numpy.ma, which small files would wait for
+        by = np.argsort(head, kind="stable")
+        fresh = np.ones(len(head), np.bool_)
+        fresh[1:] = head[by][1:] != head[by][:-1]
+        groups = head[by][fresh]
+        which = np.empty(len(head), np.intp)
+        which[by] = np.cumsum(fresh) - 1
         sizes = np.zeros(len(groups), np.int64)
         sizes[which] = tail - head
         members = ranges(groups, sizes)
@@ -136,6 +142,11 @@ class Ordering:
         inverse = np.empty_like(self._order)
         inverse[self._order] = np.arange(len(inverse))
         return inverse
+
+
+def distinct(ascending: Positions) -> Positions:
+    """Return each value of an ascending column of positions once."""
+    return ascending[np.flatnonzero(np.diff(ascending, prepend=-1))]
 
 
 def ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Positions:

@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from assay.model.errors import InputError, nearest
-from assay.store.rankings import lines, mappings, records, tables, trec
+from assay.store.rankings import trec
 from assay.store.rankings.batch import Batch, UncleanError
 from assay.store.rankings.columns import DOC, GRADE, QUERY, SCORE, find
 from assay.store.rankings.opening import ahead, bare_suffix, opened
 from assay.store.rankings.ordering import Ties
 from assay.store.rankings.rows import Rows
+
+if TYPE_CHECKING:
+    from assay.store.rankings.tables import Frame
 
 Form = Literal["trec", "jsonl", "json", "csv", "parquet", "arrow"]
 FORMS: tuple[Form, ...] = ("trec", "jsonl", "json", "csv", "parquet", "arrow")
@@ -157,9 +160,13 @@ def _opened(source: Source, form: Form | None, *, judgements: bool) -> Readable:
         return _file(Path(source), form, judgements=judgements)
     name = "judgements" if judgements else "run"
     if isinstance(source, Mapping):
+        from assay.store.rankings import mappings  # noqa: PLC0415 - a small TREC file is read before it loads
+
         take = partial(mappings.take_mapping, source, judgements=judgements)
         return Readable(name=name, clean=partial(_listed, name, take), careful=take)
     kind = type(source).__module__.partition(".")[0]
+    from assay.store.rankings import tables  # noqa: PLC0415
+
     if kind == "polars":
         return _table(name, lambda: source, judgements=judgements)
     if kind == "pandas":
@@ -181,16 +188,16 @@ def _file(path: Path, form: Form | None, *, judgements: bool) -> Readable:
     form = form or form_of(path)
     name = str(path)
     if form == "trec":
-        layout = trec.QRELS if judgements else trec.RUN
-        take_line = lines.take_qrels if judgements else lines.take_run
         return Readable(
             name=name,
             path=path,
             form=form,
             ties="trec",
-            clean=partial(trec.clean_batches, path, layout),
-            careful=partial(lines.read_lines, path, take_line),
+            clean=partial(trec.clean_batches, path, trec.QRELS if judgements else trec.RUN),
+            careful=partial(_by_line, path, judgements=judgements),
         )
+    from assay.store.rankings import mappings, records, tables  # noqa: PLC0415
+
     if form in {"parquet", "arrow"}:
         return _table(name, partial(tables.scanned, path), path=path, form=form, judgements=judgements)
     if form == "csv":
@@ -217,6 +224,12 @@ def _file(path: Path, form: Form | None, *, judgements: bool) -> Readable:
     )
 
 
+def _by_line(path: Path, rows: Rows, *, judgements: bool) -> None:
+    from assay.store.rankings import lines  # noqa: PLC0415 - clean files do without
+
+    lines.read_lines(path, lines.take_qrels if judgements else lines.take_run, rows)
+
+
 def _table(
     name: str,
     make: Callable[[], object],
@@ -225,7 +238,9 @@ def _table(
     path: Path | None = None,
     form: Form | None = None,
 ) -> Readable:
-    frame = cast("Callable[[], tables.Frame]", make)
+    from assay.store.rankings import tables  # noqa: PLC0415 - a small TREC file is read before it loads
+
+    frame = cast("Callable[[], Frame]", make)
 
     def clean() -> Iterator[Batch]:
         batches = tables.frame_batches(frame(), name, judgements=judgements)
@@ -251,6 +266,8 @@ def _listed(name: str, take: Callable[[Rows], None]) -> Iterator[Batch]:
 
 
 def _take_records(kept: list[object], rows: Rows, *, judgements: bool) -> None:
+    from assay.store.rankings import records  # noqa: PLC0415 - a small TREC file is read before it loads
+
     for number, record in enumerate(kept, start=1):
         fields = _fields(record)
         query, doc = find(list(fields), QUERY), find(list(fields), DOC)

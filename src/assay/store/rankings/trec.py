@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.store.rankings.batch import Batch, UncleanError, batch_of
-from assay.store.rankings.ids import ListDocs
 from assay.store.rankings.opening import ahead, compression, sliced
+from assay.store.rankings.packed import PackedDocs
 
 if TYPE_CHECKING:
     import polars as pl
 
-SMALL = 6 << 20
+SMALL = 16 << 20
 """Below so many bytes plain Python is done before a table engine has been loaded."""
 
 
@@ -134,45 +133,92 @@ def _check_composed(frame: pl.DataFrame) -> None:
 
 
 def _small(data: bytes, layout: Layout) -> Batch:
+    """Read a slice with nothing but numpy; done before a table engine would have been loaded."""
     if not data.isascii():
         raise UncleanError
-    if not data.endswith(b"\n"):
-        data += b"\n"
-    _check_even(data, layout.width - 1)
-    fields = data.decode().split()
-    width = layout.width
-    queries, docs, numbers = fields[::width], fields[2::width], fields[layout.number :: width]
-    if "_" in "".join(numbers) or any(name.startswith("#") for name in set(queries)):
+    data = data if data.endswith(b"\n") else data + b"\n"
+    letters = np.frombuffer(data, np.uint8)
+    starts, lengths = _fields(letters, layout.width)
+    padded = data + bytes(_WIDEST)
+    queries = PackedDocs(padded, starts[:, 0], lengths[:, 0])
+    docs = PackedDocs(padded, starts[:, 2], lengths[:, 2])
+    named_q0 = (
+        (lengths[:, 2] == 2) & (letters[starts[:, 2]] == ord("Q")) & (letters[starts[:, 2] + 1] == ord("0"))
+    )
+    if (letters[starts[:, 0]] == ord("#")).any() or (layout is RUN and named_q0.any()):
         raise UncleanError
-    if layout is RUN and "Q0" in docs:
-        raise UncleanError
-    try:
-        scores = np.array(list(map(float, numbers)), np.float64)
-    except ValueError:
-        raise UncleanError from None
-    stretches = [(query, sum(1 for _ in rows)) for query, rows in groupby(queries)]
+    n = len(starts)
+    rows = np.arange(n)
+    fresh = np.ones(n, np.bool_)
+    fresh[1:] = ~queries.take(rows[1:]).same(queries.take(rows[:-1]))
+    heads = np.flatnonzero(fresh)
+    cells = np.frombuffer(padded, np.uint8)
     return Batch(
-        queries=[query for query, _ in stretches],
-        lengths=np.array([length for _, length in stretches], np.int64),
-        docs=ListDocs(docs),
-        scores=scores,
-        ranks=_whole_numbers(fields[layout.rank :: width]) if layout.rank else None,
+        queries=queries.take(heads).texts(),
+        lengths=np.diff(np.append(heads, n)),
+        docs=docs,
+        scores=_numbers(cells, starts[:, layout.number], lengths[:, layout.number]),
+        ranks=None if layout.rank is None else _ranks(cells, starts[:, layout.rank], lengths[:, layout.rank]),
     )
 
 
-def _check_even(data: bytes, wanted: int) -> None:
-    """Refuse a slice where some line has more or fewer single blanks than a row has."""
-    letters = np.frombuffer(data, np.uint8)
-    blank = (letters == ord(" ")) | (letters == ord("\t"))
-    ends = np.flatnonzero(letters == ord("\n"))
-    counts = np.diff(np.concatenate(([0], np.cumsum(blank)[ends])))
-    space = blank | (letters < ord(" "))
-    if (counts != wanted).any() or (space[1:] & space[:-1]).any() or space[0]:
+def _fields(letters: NDArray[np.uint8], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the fields of each row begin and how long they are; refuse what is not one row a line."""
+    ends = np.flatnonzero(letters <= ord(" "))
+    if len(ends) % width:
         raise UncleanError
+    marks = letters[ends].reshape(-1, width)
+    inner = marks[:, :-1]
+    if (marks[:, -1] != ord("\n")).any() or ((inner != ord(" ")) & (inner != ord("\t"))).any():
+        raise UncleanError
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    lengths = ends - starts
+    if not lengths.all():
+        raise UncleanError
+    return starts.reshape(-1, width), lengths.reshape(-1, width)
 
 
-def _whole_numbers(texts: list[str]) -> NDArray[np.int64] | None:
+def _numbers(
+    cells: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    text = _columns(cells, starts, lengths)
+    if not _OF_NUMBERS[text].all():
+        raise UncleanError
     try:
-        return np.array(list(map(int, texts)), np.int64)
-    except (ValueError, OverflowError):
+        return text.view(f"S{text.shape[1]}").ravel().astype(np.float64)
+    except ValueError:
+        raise UncleanError from None
+
+
+def _ranks(
+    cells: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return the rank column, or None where it is not all digits."""
+    text = _columns(cells, starts, lengths)
+    digits = text - np.uint8(ord("0"))
+    if text.shape[1] > _LONGEST_RANK or ((digits > 9) & (text > 0)).any():
         return None
+    ranks = np.zeros(len(text), np.int64)
+    for place in range(text.shape[1]):
+        there = text[:, place] > 0
+        ranks[there] = ranks[there] * 10 + digits[there, place]
+    return ranks
+
+
+def _columns(
+    cells: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """Return the fields as rows of letters, zeros after their ends."""
+    widest = int(lengths.max(initial=1))
+    if widest > _WIDEST:
+        raise UncleanError
+    place = np.arange(widest)
+    text = cells[starts[:, None] + place]
+    text[place >= lengths[:, None]] = 0
+    return text
+
+
+_WIDEST = 40
+"""Letters of the longest number that is read in columns."""
+_LONGEST_RANK = 18
+_OF_NUMBERS = np.isin(np.arange(256), [0, *b"0123456789+-.eEinfatyINFATY"])
