@@ -20,7 +20,7 @@ Span = tuple[int, int]
 Detector = Callable[[str], Sequence[Span]]
 """Returns where names of people stand in a text."""
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+(?:@|\(at\)| \[at\] )[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+(?:@|\s?[\[(]at[\])]\s?)[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 _KEYS = (
     re.compile(r"-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)", re.DOTALL),
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.?[\w-]*"),  # a JSON web token

@@ -28,6 +28,7 @@ POLITE = re.compile(
     r"\b(?:please|pls|plz|thanks|thank you|thx|hi|hello|hey|kindly|tell me|show me|i (?:want|need) to know)\b"
 )
 """Words around a question that are none of it."""
+_WISH = re.compile(r"\b(?:i|we)(?: would|'d)? (?:want|need|like|wish|try) to\b")
 _NOT_A_DIRECTION = re.compile(
     r"\b(how|want|need|able|trying|try|like|has|have|ways?|possible|used|going|wish|order|unable|steps) to\b"
 )
@@ -92,7 +93,7 @@ def merge_key(text: str) -> Key:
     """
     plain = question_key(text)
     turning = sorted({"not" if word in _NEGATIONS else word for word in _KEPT.findall(plain)})
-    bare = POLITE.sub(" ", plain)
+    bare = _WISH.sub(" ", POLITE.sub(" ", plain))
     found = content_words(bare)
     if not found:
         return (plain,), tuple(turning)

@@ -98,8 +98,9 @@ def plan_sample(
         raise ValueError(
             f"the log has no query of the kind {', '.join(unknown)}; it has {', '.join(queries)}"
         )
-    room = {kind: len(queries[kind]) for kind in given}
+    room = {kind: len(some) for kind, some in queries.items()}
     dealt = _dealt(count, given, room, least)
+    true = _dealt(count, traffic, room, 0)
     strata = [
         Stratum(
             kind=kind,
@@ -113,7 +114,9 @@ def plan_sample(
     ]
     strata.sort(key=lambda one: (-one.traffic, one.kind))
     return SamplePlan(
-        strata=tuple(strata), wanted=count, true_shares=dealt == _dealt(count, traffic, room, 0)
+        strata=tuple(strata),
+        wanted=count,
+        true_shares=all(dealt.get(kind, 0) == number for kind, number in true.items()),
     )
 
 
