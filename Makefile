@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.core
 TEST   := $(VENV)/.test
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check format bench docs dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,18 +18,28 @@ demo: $(STAMP) ## set up, then measure the bundled corpus and show what retrieva
 test: $(TEST) ## set up, then run every test and every example in the docstrings
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-check: $(TEST) ## ruff, pyright, import-linter: how the code reads, and who imports whom
+check: $(TEST) ## ruff, pyright, import-linter, and the strict build of the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python tools/docsite/build.py
+
+docs: $(TEST) ## build the documentation site into site/
+	$(BIN)/python tools/docsite/build.py
+
+dist: $(TEST) ## build the source archive and the wheel into dist/, and check both
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
 
 format: $(TEST) ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist site .site
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

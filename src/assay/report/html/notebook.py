@@ -29,6 +29,7 @@ _STYLE = """
 .assay-nb table { border-collapse: collapse; margin: 6px 0; font-variant-numeric: tabular-nums;
   color: inherit; }
 .assay-nb th, .assay-nb td { padding: 2px 10px 2px 0; text-align: right; border: 0; background: none; }
+.assay-nb td:not(.text) { white-space: nowrap; }
 .assay-nb th:first-child, .assay-nb td:first-child, .assay-nb .text { text-align: left; }
 .assay-nb thead th { border-bottom: 1px solid var(--line-strong); font-weight: 650; }
 .assay-nb .soft { color: var(--ink-soft); }
