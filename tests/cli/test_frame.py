@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -84,3 +85,19 @@ def test_version_verbose_names_the_packages_that_a_bug_report_needs(capsys: pyte
     assert run(["--version", "--verbose"]) == 0
     told = capsys.readouterr().out
     assert all(name in told for name in ("assay ", "python ", "numpy ", "polars "))
+
+
+def test_a_group_lists_its_verbs_without_loading_them(capsys: pytest.CaptureFixture[str]):
+    assert run(["golden"]) == run(["golden", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "  export      write golden.jsonl from the label store, sorted and stable\n" in shown
+    assert not loaded_by("from assay.cli import run\nrun(['golden'])") & {"polars", "sqlalchemy"}
+    assert run(["golden", "expor"]) == 2
+    assert "did you mean 'assay golden export'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("group", ["golden", "judge"])
+def test_every_verb_of_a_group_has_a_help_of_its_own(group: str, capsys: pytest.CaptureFixture[str]):
+    for verb in import_module(f"assay.cli.{group}").VERBS:
+        assert run([group, verb, "--help"]) == 0
+        assert f"Usage: assay {group} {verb}" in capsys.readouterr().out

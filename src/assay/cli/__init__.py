@@ -2,7 +2,7 @@
 
 ``assay`` and ``assay --help`` answer from the list in ``commands.py`` alone, so that they cost no more than
 starting Python. A command's file defines ``command``, a function whose signature and docstring are
-the command's options and help, or ``app``, a group of such functions.
+the command's options and help, or ``VERBS``, a group of such files.
 
 A command returns its exit code (None is 0): 0 fine, 1 a gate or check failed, 2 the input or the
 call is wrong.
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from assay._version import __version__
-from assay.cli.commands import COMMANDS
+from assay.cli.commands import COMMANDS, Verb
 from assay.model.errors import AssayError, nearest
 
 
@@ -32,7 +32,7 @@ def run(arguments: list[str]) -> int:
         return 0
     if verb in {"--version", "-V"}:
         return _print_version(rest)
-    return _guarded(verb, rest) if verb in COMMANDS else _complain(_unknown(verb))
+    return _guarded(verb, rest) if verb in COMMANDS else _complain(_unknown(verb, list(COMMANDS)))
 
 
 def _guarded(verb: str, rest: list[str]) -> int:
@@ -64,8 +64,15 @@ def overview() -> str:
     return "\n".join(lines)
 
 
-def _unknown(verb: str) -> str:
-    close = nearest(verb, list(COMMANDS))
+def _group_overview(group: str, verbs: dict[str, Verb]) -> str:
+    width = max(map(len, verbs))
+    lines = [f"Usage: assay {group} COMMAND [OPTIONS]      (assay {group} COMMAND --help tells more)", ""]
+    lines += [f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items()]
+    return "\n".join(lines)
+
+
+def _unknown(verb: str, known: Sequence[str]) -> str:
+    close = nearest(verb, known)
     hint = f"did you mean 'assay {close}'?" if close else "'assay --help' lists the commands"
     return f"there is no command {verb!r}\n  fix: {hint}"
 
@@ -81,9 +88,17 @@ def _call(verb: str, rest: list[str]) -> int:
     from cyclopts import App, CycloptsError  # noqa: PLC0415
 
     module = import_module(f"assay.cli.{COMMANDS[verb].module}")
-    app = getattr(module, "app", None)
-    if app is None:
-        app = App(name=f"assay {verb}", default_command=module.command, version_flags=())
+    verbs: dict[str, Verb] | None = getattr(module, "VERBS", None)
+    if verbs is not None:
+        inner, *rest = rest or ["--help"]
+        if inner in {"--help", "-h", "help"}:
+            print(_group_overview(verb, verbs))  # noqa: T201
+            return 0
+        if inner not in verbs:
+            return _complain(_unknown(f"{verb} {inner}", [f"{verb} {one}" for one in verbs]))
+        verb = f"{verb} {inner}"
+        module = import_module(f"assay.cli.{verbs[inner].module}")
+    app = App(name=f"assay {verb}", default_command=module.command, version_flags=())
     try:
         code = app(rest, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
@@ -100,14 +115,8 @@ def _complain(message: str, code: int = 2) -> int:
 def _print_version(rest: list[str]) -> int:
     lines = [f"assay {__version__}"]
     if {"--verbose", "-v"} & set(rest):
-        import platform  # noqa: PLC0415 - only for a bug report
-        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+        from assay.cli.version import version_lines  # noqa: PLC0415 - only for a bug report
 
-        lines.append(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
-        for package in ("numpy", "polars", "msgspec", "cyclopts", "rich", "bm25s", "snowballstemmer"):
-            try:
-                lines.append(f"{package} {version(package)}")
-            except PackageNotFoundError:
-                lines.append(f"{package} is not installed")
+        lines = version_lines()
     print("\n".join(lines))  # noqa: T201
     return 0

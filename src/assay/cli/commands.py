@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+class Verb(NamedTuple):
+    """One verb of a group of commands."""
+
+    module: str
+    """Its file under ``assay.cli``; it defines ``command``."""
+    summary: str
+    """One line for the group's help."""
+
+
 class Command(NamedTuple):
     """One verb of the command line."""
 
     module: str
-    """Its file under ``assay.cli``; it defines ``command`` (a function) or ``app`` (a group of verbs)."""
+    """Its file under ``assay.cli``; it defines ``command`` (a function) or ``VERBS`` (a group)."""
     summary: str
     """One line for ``assay --help``."""
     chapter: str
