@@ -30,7 +30,7 @@ class Connected(Protocol):
     def retrieve(self, queries: Sequence[Query], *, k: int, on_done: Done | None = None) -> Retrieved: ...
 
 
-class FieldSettings(msgspec.Struct, frozen=True, kw_only=True):
+class FieldSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[retriever.fields]``: what the retriever calls the fields of a hit, as dotted paths into it.
 
     For an engine these are its columns. None: the usual names are tried.
