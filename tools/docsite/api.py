@@ -104,20 +104,18 @@ def _top(loaded: griffe.Module) -> str:
     parts = [MARK, "# `import assay`\n", _INTRODUCTION]
     for name in assay.__all__:
         if not name.startswith("__"):
-            value = getattr(assay, name)
-            parts += _member(_home(loaded, value, name), level=2, name=f"assay.{name}")
+            parts += _member(_home(loaded, name), level=2, name=f"assay.{name}")
     return "\n".join(parts)
 
 
-def _home(loaded: griffe.Module, value: object, name: str) -> griffe.Object:
+def _home(loaded: griffe.Module, name: str) -> griffe.Object:
     """Return where a public name is defined."""
     module = assay._HOMES[name]  # noqa: SLF001 - the table of public names
     home = loaded[module.removeprefix("assay.")]
     found = home.members.get(name, home)
-    if isinstance(found, griffe.Alias):
-        found = loaded[found.target_path.removeprefix("assay.")]
-    assert isinstance(found, griffe.Object), (name, value)
-    return found
+    target = found.final_target if isinstance(found, griffe.Alias) else found
+    assert isinstance(target, griffe.Object), (name, type(target))
+    return target
 
 
 def _module(module: Any) -> Iterator[str]:  # noqa: ANN401 - griffe's object or alias

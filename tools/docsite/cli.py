@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib import import_module
 
 from cyclopts import App
 
-from assay.cli.commands import COMMANDS
+from assay.cli.commands import COMMANDS, Verb
 from docsite.words import MARK, plain
 
 
@@ -18,21 +19,20 @@ def pages() -> dict[str, str]:
     }
 
 
-def app_of(verb: str) -> App:
-    """Return the application of one verb, as the command line makes it."""
-    module = import_module(f"assay.cli.{COMMANDS[verb].module}")
-    app = getattr(module, "app", None)
-    return app or App(name=f"assay {verb}", default_command=module.command, version_flags=())
+def app_of(name: str, module: str) -> App:
+    """Return the application of one command, as the command line makes it."""
+    command = import_module(f"assay.cli.{module}").command
+    return App(name=f"assay {name}", default_command=command, version_flags=())
+
+
+def verbs_of(verb: str) -> Mapping[str, Verb]:
+    """Return the verbs of a group, such as ``golden``; nothing for a plain command."""
+    return getattr(import_module(f"assay.cli.{COMMANDS[verb].module}"), "VERBS", {})
 
 
 def command_names() -> list[str]:
     """Return every command as it is typed: ``run``, ``golden draft``."""
-    names: list[str] = []
-    for verb in COMMANDS:
-        app = app_of(verb)
-        inner = [name for name in app if not name.startswith("-")]
-        names += [f"{verb} {name}" for name in inner] or [verb]
-    return names
+    return [name for verb in COMMANDS for name in ([f"{verb} {inner}" for inner in verbs_of(verb)] or [verb])]
 
 
 def _overview() -> str:
@@ -56,11 +56,19 @@ def _overview() -> str:
 
 
 def _page(verb: str) -> str:
-    app = app_of(verb)
-    text = app.generate_docs(output_format="markdown", recursive=True)
-    # Options name no default where it is the empty one, and a table of contents stands beside the page.
-    text = re.sub(r"## Table of Contents\n\n(?:[ ]+- .*\n)+", "", text)
-    text = text.replace(f"assay {verb} {verb} ", f"assay {verb} ")
+    verbs = verbs_of(verb)
+    if not verbs:
+        return MARK + _help(verb, COMMANDS[verb].module, 1)
+    head = f"# assay {verb}\n\n{COMMANDS[verb].summary}\n\n"
+    parts = [_help(f"{verb} {name}", inner.module, 2) for name, inner in verbs.items()]
+    return MARK + head + "\n".join(parts)
+
+
+def _help(name: str, module: str, level: int) -> str:
+    text = app_of(name, module).generate_docs(output_format="markdown", heading_level=level)
+    # The name stands twice in the usage, and options name no default where it is the empty one.
+    text = text.replace(f"assay {name} {name.rsplit(maxsplit=1)[-1]} ", f"assay {name} ")
+    text = re.sub(rf"(?m)^assay {name} {name} ", f"assay {name} ", text)
     for empty in ("()", "False", "None"):
         text = text.replace(f" *[default: {empty}]*", "")
-    return MARK + plain(text) + "\n"
+    return plain(text) + "\n"

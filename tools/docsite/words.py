@@ -28,7 +28,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def plain(docstring: str | None) -> str:
     """Return a docstring as Markdown: double backticks are code, an indented block stays one."""
     text = inspect.cleandoc(docstring or "")
-    text = text.replace("``", "`")
+    text = re.sub(r"(?<!`)``(?!`)", "`", text)
     return re.sub(r"(?m)::$", ":", text)
 
 
