@@ -21,7 +21,7 @@ class Composed:
     conflicts: tuple[Standing, ...]
     """Places about which people disagree; they are in no label until somebody settles them."""
     unlicensed: tuple[Standing, ...]
-    """Places that only a judge without a licence graded, and that were left out."""
+    """Places that would be labels, but for the licence that their judge lacks."""
     notices: tuple[Notice, ...]
 
 
@@ -63,7 +63,13 @@ def compose(
         elif rows:
             made[query_id] = _labelled(query, rows, licensed)
     conflicts = tuple(one for one in standings if one.conflict)
-    unlicensed = tuple(one for one in standings if one.automatic and not _counts(one, licensed))
+    unlicensed = tuple(
+        one
+        for one in standings
+        if one.automatic
+        and not _counts(one, licensed)
+        and not (one.query_id in made and made[one.query_id].anchors)
+    )
     return Composed(
         queries=tuple(made[query_id] for query_id in sorted(made)),
         conflicts=conflicts,

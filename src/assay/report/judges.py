@@ -22,6 +22,7 @@ def print_outcome(outcome: Mapping[str, object], screen: Console) -> None:
         f"({outcome['asked']:,} replies now, {outcome['replayed']:,} grades from before); "
         f"{outcome['calls']:,} requests and {outcome['tokens']:,} tokens in all",
         markup=False,
+        soft_wrap=True,
     )
     for why, count in refused.items():
         screen.print(f"refused: {count:,} replies: {why}", markup=False, soft_wrap=True)
@@ -99,7 +100,7 @@ def _sentences(report: JudgeReport) -> Iterable[str]:
         yield _people(report.people)
     if report.refused:
         total = sum(report.refused.values())
-        yield f"{counted(total, 'reply')} of this judge could not be read, and gave no grade"
+        yield f"{counted(total, 'reply')} of this judge could not be read; what was asked again counts"
 
 
 def _licence(report: JudgeReport) -> str:
