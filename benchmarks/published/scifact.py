@@ -57,9 +57,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def write_beir(source: Path, folder: Path) -> None:
     """Write the set as BEIR has it: corpus.jsonl, queries.jsonl, qrels/test.tsv."""
-    packed = gzip.decompress((source / "corpus.jsonl.gz").read_bytes()).decode()
-    abstracts = [json.loads(line) for line in packed.splitlines()]
-    claims = [json.loads(line) for line in (source / "claims_validation.jsonl").open(encoding="utf-8")]
+    abstracts = _read(gzip.decompress((source / "corpus.jsonl.gz").read_bytes()))
+    claims = _read((source / "claims_validation.jsonl").read_bytes())
     corpus = (
         {"_id": str(one["doc_id"]), "title": one["title"], "text": " ".join(one["sentences"])}
         for one in abstracts
@@ -69,6 +68,10 @@ def write_beir(source: Path, folder: Path) -> None:
     write_text(folder / "queries.jsonl", _lines(queries))
     pairs = (f"{one['query_id']}\t{doc}\t1\n" for one in claims for doc in sorted(set(one["cited_doc_ids"])))
     write_text(folder / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\n" + "".join(pairs))
+
+
+def _read(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.split(b"\n") if line]
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> str:

@@ -1,0 +1,116 @@
+"""The published tables that are cheap enough for every run of the tests."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared_data import DATASETS, needs_shared
+
+HASHING = {
+    "factual": 1.0,
+    "lexical": 1.0,
+    "conceptual": 0.03125,
+    "overall": 0.6771,
+    "pool@50": 0.7604,
+    "conceptual pool@50": 0.28125,
+}
+MINILM = {
+    "factual": 1.0,
+    "lexical": 1.0,
+    "conceptual": 0.21875,
+    "overall": 0.7396,
+    "pool@50": 0.7917,
+    "conceptual pool@50": 0.375,
+}
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "published"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a command of the folder by its name."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module
+
+
+@needs_shared
+def test_the_eight_published_retrieval_scores_come_out_to_four_digits(command: Any):
+    source = DATASETS / "ray-docs-runs"
+    with (source / "published_scores.csv").open(encoding="utf-8") as file:
+        published = {
+            row["experiment"]: float(row["published_retrieval_score"]) for row in csv.DictReader(file)
+        }
+    found = command("ray").reproduce(source)
+    assert len(found) == 8
+    for name, (_, page, section) in found.items():
+        assert round(page, 4) == round(published[name], 4)
+        assert 0.07 < page - section < 0.30
+
+
+@needs_shared
+def test_bm25_on_scifact_is_within_the_interval_of_the_published_figure(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    scifact, common = command("scifact"), command("common")
+    monkeypatch.setattr(common, "WORK", tmp_path)
+    scifact.write_beir(DATASETS / "scifact", tmp_path / "source")
+    pairs = (tmp_path / "source" / "qrels" / "test.tsv").read_text().splitlines()
+    assert len(pairs) == 1 + 339
+    project = common.imported("beir", tmp_path / "source", "scifact-beir")
+    changes = {**scifact.BM25, **scifact.ROWS["BM25, k1 0.9, b 0.4"]}
+    mean = common.measured(project, changes).scores.average("nDCG@10").mean
+    assert mean == pytest.approx(0.665, abs=0.03)
+    assert mean == pytest.approx(0.686, abs=0.001)  # what came out, pinned
+
+
+def test_the_demo_through_two_pipelines_by_kind(command: Any, tmp_path: Path):
+    module = command("two_pipelines")
+    wanted = {name: module.PIPELINES[name] for name in (module.BASE, module.CANDIDATE)}
+    found = module.run_all(tmp_path / "demo", wanted)
+    hashing, minilm = (module.figures(found[name]) for name in (module.BASE, module.CANDIDATE))
+    # What came out, pinned: a change is to be explained, and then written down in RESULTS.md as well. Another
+    # processor may add MiniLM's numbers in another order, which moves a query at the edge.
+    assert hashing == pytest.approx(HASHING, abs=5e-4)
+    assert minilm == pytest.approx(MINILM, abs=0.022)
+    # The conceptual kind rises with a real model, in the pool and in the prompt, and nothing else falls.
+    assert minilm["conceptual"] >= hashing["conceptual"] + 0.125
+    assert minilm["pool@50"] > hashing["pool@50"]
+    assert minilm["factual"] == minilm["lexical"] == 1.0
+
+
+def test_the_faq_s_pages_are_cut_at_their_headings(command: Any, tmp_path: Path):
+    faq = command("python_faq")
+    page = """\
+=====
+Title
+=====
+
+.. contents::
+
+Part
+====
+
+.. _faq-x:
+
+Why is :meth:`~list.sort` *stable*?
+-----------------------------------
+
+Because it is.
+
+None of my threads run: why?
+----------------------------
+"""
+    (tmp_path / "faq").mkdir()
+    (tmp_path / "faq" / "library.rst.txt").write_text(page)
+    (tmp_path / "howto").mkdir()
+    (tmp_path / "howto" / "sorting.rst.txt").write_text("Sorting\n=======\n\nUse sorted().\n")
+    assert faq.make_project(tmp_path / "project", tmp_path) == 1
+    rows = [json.loads(line) for line in (tmp_path / "project" / "golden.jsonl").read_text().splitlines()]
+    assert rows[0]["query"] == "Why is list.sort stable?"
+    (name,) = rows[0]["relevant"]
+    assert (tmp_path / "project" / "docs" / name).read_text() == "Because it is.\n"
