@@ -20,14 +20,15 @@ def command(
 ) -> None:
     """Open the workbench in the browser: label, review drafts and misses, compare runs.
 
-    It binds to loopback, so that nobody else can reach it. With any other --host it asks for a token, which is
-    printed once. Stop it with Ctrl-C; whatever the pages show as saved is kept.
+    It binds to loopback, so that nobody else can reach it. With any other --host it asks for a token, which
+    is printed once. Stop it with Ctrl-C; whatever the pages show as saved is kept.
 
     Args:
         project: the folder of an assay.toml, or the file itself.
         host: the address to bind to, as in --host 0.0.0.0 for a team.
         port: the port; 0 takes a free one.
-        name: a further name that people reach this machine by, as in --name labels.example.org; may be repeated.
+        name: a further name that people reach this machine by, as in --name labels.example.org; may be
+            repeated.
     """
     from assay.workbench.serve import serve  # noqa: PLC0415 - starlette is loaded by this command alone
 

@@ -43,7 +43,7 @@ class Access:
     """Signs cookies and form tokens; it lives as long as the process."""
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a ``Host`` header names this server, which keeps out names that were rebound to it."""
+        """Return whether a ``Host`` header names this server: names that were rebound to it stay out."""
         name = _PORT.sub("", header.strip().lower())
         if name in self.hosts:
             return True

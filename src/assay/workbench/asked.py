@@ -38,9 +38,9 @@ def visit_of(request: Request) -> Visit:
 
 
 def clean_name(name: str) -> str:
-    """Return a name that can stand beside a label: no signs that hide, one line, at most 60 characters.
+    r"""Return a name that can stand beside a label: no signs that hide, one line, at most 60 characters.
 
-    >>> clean_name("  Ada\\u202e  Lovelace\\n")
+    >>> clean_name("  Ada\u202e  Lovelace\n")
     'Ada Lovelace'
     """
     kept = "".join(sign if unicodedata.category(sign)[0] != "C" else " " for sign in name)

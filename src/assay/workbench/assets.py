@@ -1,4 +1,4 @@
-"""The files that pages load, all of them from this package: names are looked up in a list, never in a folder."""
+"""The files that pages load, all from this package: names are looked up in a list, never in a folder."""
 
 from __future__ import annotations
 

@@ -26,20 +26,18 @@ ENTRANCE = "/enter"
 MOST_BYTES = 256 * 1024
 _PATIENCE_S = 20.0
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ]
+_POLICY = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
 )
 HEADERS = {
-    "content-security-policy": POLICY,
+    "content-security-policy": "; ".join(_POLICY),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     # "no-referrer" would make browsers send "Origin: null" with our own forms.

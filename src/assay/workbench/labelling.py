@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One candidate as it is shown: nothing of where it was found, and nobody else's grade before one's own."""
+    """One candidate as it is shown: not where it was found, and no grade of others before one's own."""
 
     number: int
     """From 1, in the order of the pool."""
@@ -121,7 +121,7 @@ def shown_candidates(bench: Workbench, pool: Pool, query: Query | None, by: str)
         Shown(
             number=number,
             candidate=one,
-            title=documents[one.doc_id].title if one.doc_id in documents else "",
+            title=(documents[one.doc_id].title if one.doc_id in documents else None) or "",
             marks=marks_of(one, anchors),
             state=states.get(one.place, {}),
         )

@@ -64,4 +64,5 @@ def serve(
     if access.token is not None:
         tell(f"others need this token (it is not shown again): {access.token}")
         tell(f"or this link: {address}enter?token={access.token}")
+    bench.jobs.start("assay check", bench.check_now)
     uvicorn.Server(config).run(sockets=sockets)

@@ -177,7 +177,8 @@ function go(at, { focus = true } = {}) {
 
 /** Scroll no further than needed; of a card that is higher than the screen its beginning is shown. */
 function show(card) {
-  const top = $(".bar-top").offsetHeight + (getComputedStyle($(".asked")).position === "sticky" ? $(".asked").offsetHeight : 0) + 8;
+  const narrow = getComputedStyle($(".asked")).display === "contents";
+  const top = narrow ? $(".asked h1").offsetHeight + 8 : $(".bar-top").offsetHeight + $(".asked").offsetHeight + 8;
   const bottom = innerHeight - $(".status").offsetHeight - 8;
   const box = card.getBoundingClientRect();
   if (box.top < top || box.height > bottom - top) scrollBy({ top: box.top - top, behavior: "instant" });
