@@ -63,6 +63,11 @@ class Batch:
         """The first row of each stretch."""
         return np.cumsum(self.lengths) - self.lengths
 
+    @property
+    def stretch(self) -> NDArray[np.int32]:
+        """The stretch of each row."""
+        return np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
+
     def take(self, rows: Positions, queries: list[str], lengths: NDArray[np.int64]) -> Batch:
         """Return the batch of some rows, under the stretches that they now form."""
         return Batch(
@@ -83,6 +88,8 @@ class Batch:
             docs=self.docs.cut(start, stop),
             scores=None if self.scores is None else self.scores[start:stop],
             ranks=None if self.ranks is None else self.ranks[start:stop],
+            contradicted=self.contradicted if first == 0 else (),
+            proven=self.proven,
         )
 
 

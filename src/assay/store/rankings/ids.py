@@ -208,7 +208,8 @@ class CodeDocs:
         return len(self.codes)
 
     def keys(self) -> Keys:
-        return scattered(self.codes)
+        # one to one, and the high bits, by which rows are cut, depend on all of the number
+        return self.codes.astype(np.uint64) * _SPREAD
 
     def take(self, rows: Positions) -> CodeDocs:
         return CodeDocs(self.codes[rows])

@@ -6,7 +6,7 @@ cache; what passes is compared as text. Everything after that is about the few r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ from assay.store.rankings.ids import Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
 from assay.store.rankings.ordering import Ordering, Places, Ties, distinct, ranges
 
+_PIECE_ROWS = 1 << 17
 _TABLE_BITS_A_ROW = 4
 """The table has 16 places a judged document: one unjudged row in 16 passes, and is compared in vain."""
 
@@ -107,7 +108,7 @@ class Meet:
         self._retrieved[query[known]] = batch.lengths[known]
         self._answered[query[known]] = True
         rows, judged = self._hits(batch, keys, query)
-        stretch = np.searchsorted(batch.starts, rows, "right") - 1
+        stretch = batch.stretch[rows]
         self._parts.append((query[stretch], judged, ordering.places(rows)))
 
     def take(self, batches: Iterable[Batch]) -> Meeting:
@@ -117,7 +118,8 @@ class Meet:
             RepeatedError: as ``add``.
         """
         for batch in batches:
-            self.add(batch)
+            for piece in _pieces(batch):
+                self.add(piece)
         return self.meeting()
 
     def meeting(self) -> Meeting:
@@ -163,7 +165,7 @@ class Meet:
         return batch, row_keys(batch)
 
     def _hits(self, batch: Batch, keys: Keys, query: NDArray[np.int64]) -> tuple[Positions, Positions]:
-        """Return the judged rows of a batch, ascending, and the row of the judgement of each."""
+        """Return the judged rows of a batch and the row of the judgement of each."""
         offsets = self._set.offsets
         known = np.flatnonzero(query >= 0)
         sizes = offsets[query[known] + 1] - offsets[query[known]]
@@ -195,18 +197,53 @@ class Meet:
 
 
 def _equal_keys(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
-    """Return the rows whose key is wanted, ascending, and the place of each among the wanted."""
+    """Return the rows whose key is wanted and the place of each among the wanted."""
     bits = max(10, (len(wanted) - 1).bit_length() + _TABLE_BITS_A_ROW)
     shift = np.uint64(64 - bits)
+    slots, every = (wanted >> shift).view(np.int64), np.arange(len(wanted))
     table = np.zeros(1 << bits, np.bool_)
-    table[(wanted >> shift).astype(np.intp)] = True
-    rows = np.flatnonzero(table[(keys >> shift).astype(np.intp)])
+    table[slots] = True
+    rows = np.flatnonzero(np.take(table, (keys >> shift).view(np.int64)))
+    some = keys[rows]
+    at = (some >> shift).view(np.int64)
+    # Where each place of the table leads: where several lead to one place, it keeps the last of them ...
+    lead = np.empty(1 << bits, np.intp)
+    lead[slots] = every
+    place = lead[at]
+    equal = np.flatnonzero(wanted[place] == some)
+    others = np.flatnonzero(lead[slots] != every)
+    if not len(others):
+        return rows[equal], place[equal]
+    # ... and the others are searched for, by the rows that come to such a place.
+    table[slots] = False
+    table[slots[others]] = True
+    coming = np.flatnonzero(table[at])
+    row, which = _searched(some[coming], wanted[others])
+    return np.concatenate([rows[equal], rows[coming[row]]]), np.concatenate([place[equal], others[which]])
+
+
+def _searched(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
+    """Return the rows whose key is wanted and the place of each, equal keys with all of theirs."""
     order = np.argsort(wanted)
     ascending = wanted[order]
-    place = np.searchsorted(ascending, keys[rows])
-    place[place == len(wanted)] = 0
-    equal = ascending[place] == keys[rows]
-    return rows[equal], order[place[equal]]
+    first = np.searchsorted(ascending, keys)
+    many = np.searchsorted(ascending, keys, "right") - first
+    rows = np.flatnonzero(many)
+    return np.repeat(rows, many[rows]), order[ranges(first[rows], many[rows])]
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """Cut a long batch between queries, so that its columns stay in the processor's cache."""
+    if len(batch) <= 2 * _PIECE_ROWS:
+        yield batch
+        return
+    ends = np.cumsum(batch.lengths)
+    first = 0
+    while first < len(ends):
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + _PIECE_ROWS, "right")))
+        yield batch.cut(first, last)
+        first = last
 
 
 def _unlike_query(batch: Batch) -> Batch:

@@ -59,7 +59,7 @@ class Ordering:
     def places(self, rows: Positions) -> Places:
         """Return where some rows (by position in the batch) stand."""
         at = rows if self._order is None else self._inverse()[rows]
-        start = self._starts[np.searchsorted(self._starts, at, "right") - 1]
+        start = self._starts[self._batch.stretch[at]]
         rank = at - start + 1
         if self._equal is None:
             return Places(rank=rank, first=rank, last=rank)
