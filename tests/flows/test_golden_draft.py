@@ -113,6 +113,22 @@ def test_a_draft_without_a_question_cannot_be_accepted_until_it_has_one(
     assert (query.text, query.answerable, query.anchors) == ("Which pen?", False, ())
 
 
+def test_a_document_cannot_steer_the_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    path = folder / "docs" / "bridge.md"
+    hostile = "meets \x1b[2J\x1b]0;owned\x07 [bold]on[/bold] the \u202e"
+    path.write_text(path.read_text(encoding="utf-8").replace("meets on the ", hostile), encoding="utf-8")
+    draft_project(load_project(folder), DraftWishes(count=16, kinds={"factual": 1.0}))
+    answer_with(monkeypatch, *["s"] * 16)
+    assert run(["golden", "draft", str(folder), "--review"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "⟨U+001B⟩[2J" in out
+    assert "[bold]on[/bold]" in out
+
+
 def test_the_end_of_the_input_keeps_what_was_decided(folder: Path, monkeypatch: pytest.MonkeyPatch):
     draft_project(load_project(folder), DraftWishes(count=2, kinds={"factual": 1.0}))
     answer_with(monkeypatch, "y")

@@ -59,8 +59,8 @@ class Logged:
 def read_log(path: Path | str, columns: LogColumns | None = None) -> list[Logged]:
     """Return the rows of a log; rows without a query are left out.
 
-    The form follows from the ending: ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, ``.json``, ``.parquet``; text
-    may be gzipped. Clicks are one id, a list, or ids parted by ``;`` or ``|``.
+    The form follows from the ending: ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, ``.json``, ``.parquet``;
+    text may be gzipped. Clicks are one id, a list, or ids parted by ``;`` or ``|``.
 
     Raises:
         InputError: the file is missing or wrong, or a column is not there; all faults are listed.

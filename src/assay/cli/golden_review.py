@@ -16,6 +16,7 @@ from assay.flows.golden_review import Reviewing, open_review
 from assay.flows.project import Project
 from assay.model.golden import Query
 from assay.model.labels import Draft
+from assay.report.html.visible import shown
 from assay.report.terminal import counted
 
 _ASKED = "[y]es  [n]o  [e]dit  [a]nchor  [u]nanswerable  [s]kip  [q]uit > "
@@ -88,7 +89,7 @@ def _edited(screen: Console, query: Query, reviewing: Reviewing) -> Query:
         quote = _ask(screen, f"{anchor.id}, a phrase of {anchor.doc_id} (empty keeps it) > ")
         if quote and quote.strip():
             changed, told = reviewing.requote(query, number, quote.strip(), anchor.doc_id)
-            screen.print(told or "taken", markup=False)
+            screen.print(shown(told or "taken"), markup=False)
             query = changed or query
     return query
 
@@ -99,7 +100,7 @@ def _anchored(screen: Console, query: Query, reviewing: Reviewing) -> Query:
     if not document or not quote:
         return query
     changed, told = reviewing.requote(query, len(query.anchors), quote.strip(), document.strip())
-    screen.print(told or "taken", markup=False)
+    screen.print(shown(told or "taken"), markup=False)
     return changed or query
 
 
@@ -107,7 +108,7 @@ def _show(screen: Console, draft: Draft, where: str) -> None:
     query = draft.query
     screen.print()
     screen.print(Text(f"{where}  {query.kind}  by {draft.by}", style="dim"))
-    screen.print(Text(query.text or "(no question yet)", style="bold"))
+    screen.print(Text(shown(query.text) or "(no question yet)", style="bold"))
     if not query.answerable:
         screen.print(Text("no answer exists in the documents"))
     for place, passage in draft.evidence.items():
@@ -115,12 +116,12 @@ def _show(screen: Console, draft: Draft, where: str) -> None:
         for piece, is_anchor in marked(
             passage, [one for one in query.anchors if place.startswith(one.doc_id)]
         ):
-            text.append(piece, style="bold reverse" if is_anchor else "")
-        screen.print(Panel(text, title=Text(place), title_align="left", border_style="dim"))
+            text.append(shown(piece), style="bold reverse" if is_anchor else "")
+        screen.print(Panel(text, title=Text(shown(place)), title_align="left", border_style="dim"))
     for anchor in query.anchors:
-        screen.print(Text(f"{anchor.id}: “{anchor.quote}”"))
+        screen.print(Text(shown(f"{anchor.id}: “{anchor.quote}”")))
     for note in draft.notes:
-        screen.print(Text(f"note: {note}", style="yellow"))
+        screen.print(Text(shown(f"note: {note}"), style="yellow"))
 
 
 def _ask(screen: Console, prompt: str) -> str | None:
