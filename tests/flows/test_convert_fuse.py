@@ -192,3 +192,19 @@ def test_what_cannot_be_fused_is_refused(tmp_path: Path) -> None:
 def test_a_run_is_ranked_before_it_is_fused() -> None:
     batch, _ = ranked_run({"q": {"low": 1.0, "high": 2.0}})
     assert batch.docs.texts() == ["high", "low"]
+
+
+@needs_shared
+def test_case_f02_an_item_repeated_in_a_list_counts_once_at_its_best_rank() -> None:
+    case = load_cases()["F02"]
+    runs = [
+        [{"query": "q", "doc": doc, "score": -float(rank)} for rank, doc in enumerate(docs)]
+        for docs in case["input"]["lists"].values()
+    ]
+    with pytest.raises(InputError, match="'b' stands twice"):
+        fused(runs, Fusing())
+    batch, notices = fused(runs, Fusing(k=case["input"]["k_rrf"], duplicates="first"))
+    assert batch.docs.texts() == case["expected"]["order"]
+    for doc, value in case["expected"]["scores"].items():
+        assert scores_of(batch)[doc] == pytest.approx(value_of(value), abs=1e-15)
+    assert [notice.code for notice in notices] == ["repeats-folded"]

@@ -253,3 +253,19 @@ def test_equal_files_give_equal_bytes(tmp_path: Path) -> None:
     qrels = {f"q{n}": {f"d{n * 11}": 1, f"d{n}": 2} for n in range(7)}
     texts = {scorecard_json(score_runs([path], qrels), per_query=True) for _ in range(3)}
     assert len(texts) == 1
+
+
+@needs_shared
+def test_case_m07_a_golden_list_is_a_set(tmp_path: Path) -> None:
+    case = load_cases()["M07"]
+    qrels = tmp_path / "golden.jsonl"
+    qrels.write_text(json.dumps({"id": "q", "relevant": case["input"]["relevant"]}) + "\n")
+    runs = [ranked({"q": docs}) for docs in case["input"]["runs"].values()]
+    with pytest.raises(InputError, match="'A' stands twice for query 'q'"):
+        score_runs(runs, qrels)
+    scoring = Scoring(measures=["recall@5", "ndcg@5"], duplicates="first")
+    card = score_runs(runs, qrels, scoring)
+    assert "repeats-folded" in {notice.code for notice in card.notices}
+    for name, run in zip(case["input"]["runs"], card.runs, strict=True):
+        for measure, value in case["expected"][name].items():
+            assert run.means[measure].mean == pytest.approx(value_of(value), abs=1e-15)
