@@ -56,7 +56,10 @@ def make_pooled_project(folder: Path, *, queries: int = QUERIES) -> Path:
     rows = [
         {
             "id": f"g{number}",
-            "query": f"When is the lamp of station {number} lit?",
+            # Two name their station; two could be of any of them, and are mostly missed.
+            "query": f"When is the lamp of station {number} lit?"
+            if number < 3
+            else "When may ships come to the rock?",
             "kind": "factual",
             "anchors": [{"doc": f"station-{number:02}.md", "quote": sentences(number)[0][:50]}],
         }

@@ -218,10 +218,17 @@ def test_a_decision_of_the_terminal_is_seen_by_the_page(missing: Workbench):
 
 
 def test_two_runs_stand_side_by_side_with_the_queries_that_moved(missing: Workbench):
-    evaluate(missing.project.with_settings({"k": 4}))
+    evaluate(missing.project.with_settings({"chunker.max_chars": 60}))
     text = Visitor(missing).get("/compare").text
     assert "Queries that moved" in text
     assert text.count("<h3>Base</h3>") == text.count("<h3>Candidate</h3>")
+
+
+def test_two_runs_without_a_measure_in_common_are_told_so_beside_the_choice(missing: Workbench):
+    evaluate(missing.project.with_settings({"k": 3}))
+    text = Visitor(missing).get("/compare").text
+    assert "no measure" in text
+    assert '<select id="base"' in text
 
 
 def test_one_run_is_no_comparison(ada: Visitor):

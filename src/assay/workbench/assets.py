@@ -28,6 +28,7 @@ ASSETS = {
     "report.css": Asset(_REPORT, "style.css", _CSS),
     "workbench.css": Asset(_OWN, "static/workbench.css", _CSS),
     "theme.js": Asset(_REPORT, "theme.js", _JS),
+    "early.js": Asset(_OWN, "static/early.js", _JS),
     "shared.js": Asset(_OWN, "static/shared.js", _JS),
     "queue.js": Asset(_OWN, "static/queue.js", _JS),
     "passage.js": Asset(_OWN, "static/passage.js", _JS),

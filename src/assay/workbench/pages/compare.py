@@ -58,10 +58,14 @@ def page(request: Request) -> Response:
         raise InputError(f"no query is in split {split!r}")
     comparison: Comparison | None = None
     moved: tuple[Moved, ...] = ()
+    told = "These are one and the same run."
     if base != candidate:
-        comparison, moved = bench.once(
-            ("compare", base, candidate, split), lambda: _compared(bench, base, candidate, split)
-        )
+        try:
+            comparison, moved = bench.once(
+                ("compare", base, candidate, split), lambda: _compared(bench, base, candidate, split)
+            )
+        except InputError as error:  # no query or no measure in common: another pair can be chosen
+            told = str(error)
     return render(
         request,
         "compare.html",
@@ -73,6 +77,7 @@ def page(request: Request) -> Response:
         splits=sorted(one for one in known if one is not None),
         heldout=HELDOUT,
         comparison=comparison,
+        told=told,
         moved=moved,
         reach=0.0 if comparison is None else _reach(comparison),
     )

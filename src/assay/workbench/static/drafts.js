@@ -1,6 +1,6 @@
 // Drafts: yes, no, or yes with changes; the next one comes when the server has kept this one's answer.
 
-import { $, $$, newId, onKey, post } from "./shared.js";
+import { $, $$, newId, leave, onKey, post } from "./shared.js";
 import { Queue } from "./queue.js";
 import { chosen } from "./passage.js";
 
@@ -11,7 +11,7 @@ let lastQuote = $(".quote");
 
 const queue = new Queue("drafts", {
   kept(said) {
-    if (said.next !== undefined && queue.empty) location.assign(said.next);
+    if (said.next !== undefined && queue.empty) leave(said.next);
   },
   refused(error, row) {
     if (row.body.draft !== draft) return;
@@ -58,7 +58,7 @@ function undo() {
   queue.add("/drafts/undo", { id: newId(), edit_undo: newId(), undoes: last.id, edit: last.edit, draft: last.draft });
 }
 
-function leave(event) {
+function leaveField(event) {
   if (event.key === "Escape") {
     event.target.blur();
     $("#main").focus();
@@ -85,7 +85,7 @@ $$(".quote").forEach((field, number) => {
     }, 250);
   });
 });
-for (const field of $$("#fields textarea, #fields input")) field.addEventListener("keydown", leave);
+for (const field of $$("#fields textarea, #fields input")) field.addEventListener("keydown", leaveField);
 
 onKey((event) => {
   switch (event.key) {
@@ -99,8 +99,8 @@ onKey((event) => {
       lastQuote.dispatchEvent(new Event("input"));
       break;
     }
-    case "j": if (desk.dataset.after) location.assign(desk.dataset.after); break;
-    case "k": if (desk.dataset.before) location.assign(desk.dataset.before); break;
+    case "j": if (desk.dataset.after) leave(desk.dataset.after); break;
+    case "k": if (desk.dataset.before) leave(desk.dataset.before); break;
     case "u": undo(); break;
     default: return false;
   }

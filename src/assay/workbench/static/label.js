@@ -1,6 +1,6 @@
 // Labelling: a key a grade, an anchor by dragging, and everything is kept before the next thing is asked.
 
-import { $, $$, get, newId, onKey, post } from "./shared.js";
+import { $, $$, get, newId, leave, onKey, post } from "./shared.js";
 import { Queue } from "./queue.js";
 import { choose, chosen, draw, WordCursor } from "./passage.js";
 
@@ -279,8 +279,8 @@ onKey((event) => {
   else if (key === "u") undo();
   else if (key === "a") anchorMode(true);
   else if (key === "w") answerless(desk.dataset.answerless !== "yes");
-  else if (key === "n" && desk.dataset.after) location.assign(desk.dataset.after);
-  else if (key === "p" && desk.dataset.before) location.assign(desk.dataset.before);
+  else if (key === "n" && desk.dataset.after) leave(desk.dataset.after);
+  else if (key === "p" && desk.dataset.before) leave(desk.dataset.before);
   else return false;
   return true;
 });

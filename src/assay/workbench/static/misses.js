@@ -1,6 +1,6 @@
 // Misses: a key says whether the proposed kind is right; the next one comes when the server has kept it.
 
-import { $, $$, onKey } from "./shared.js";
+import { $, $$, leave, onKey } from "./shared.js";
 import { Queue } from "./queue.js";
 
 const desk = $("#desk");
@@ -9,7 +9,7 @@ const buttons = $$("#choices button");
 
 const queue = new Queue("misses", {
   kept(said) {
-    if (said.next !== undefined && queue.empty) location.assign(said.next);
+    if (said.next !== undefined && queue.empty) leave(said.next);
   },
   refused(error, row) {
     if (row.body.miss !== miss) return;
@@ -31,8 +31,8 @@ onKey((event) => {
   else if (/^[1-9]$/.test(key) && Number(key) < buttons.length) decide(buttons[Number(key) - 1].dataset.kind);
   else if (key === "c") $("#note").focus();
   else if (key === "u") queue.add("/misses/undo", { run, miss, seen });
-  else if (key === "j" && desk.dataset.after) location.assign(desk.dataset.after);
-  else if (key === "k" && desk.dataset.before) location.assign(desk.dataset.before);
+  else if (key === "j" && desk.dataset.after) leave(desk.dataset.after);
+  else if (key === "k" && desk.dataset.before) leave(desk.dataset.before);
   else return false;
   return true;
 });

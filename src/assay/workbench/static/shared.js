@@ -68,16 +68,34 @@ export function onKey(handler) {
   handlers.unshift(handler);
 }
 
+/** Go to another page; keys that are pressed on the way belong to that page. */
+let leaving = null;
+export function leave(url) {
+  leaving = { at: Date.now(), keys: [] };
+  location.assign(url);
+}
+addEventListener("pageshow", () => { leaving = null; });
+
+function holdForNext(event) {
+  if (leaving === null) return false;
+  event.preventDefault();
+  leaving.keys.push({ key: event.key, shiftKey: event.shiftKey });
+  try {
+    sessionStorage.setItem("assay-typed", JSON.stringify(leaving));
+  } catch { /* then they are lost */ }
+  return true;
+}
+
 const PAGES = { o: "/", l: "/label", d: "/drafts", m: "/misses", c: "/compare", j: "/judges" };
 let going = 0;
 
 document.addEventListener("keydown", (event) => {
-  if (typing(event)) return;
+  if (typing(event) || holdForNext(event)) return;
   if (Date.now() - going < 1200) {
     going = 0;
     if (event.key in PAGES) {
       event.preventDefault();
-      location.assign(PAGES[event.key]);
+      leave(PAGES[event.key]);
       return;
     }
   }
@@ -122,3 +140,9 @@ for (const one of $$(".rail [aria-current], .bar-top [aria-current]")) {
     list.scrollLeft += mine.left - box.left - box.width / 2;
   }
 }
+
+document.addEventListener("DOMContentLoaded", () => {
+  for (const { key, shiftKey } of window.assayTyped()) {
+    (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }));
+  }
+});
