@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.corpus import chunk_corpus
 from assay.flows import sweep_work
 from assay.flows.evaluate import evaluate
 from assay.flows.looks import looks_path
@@ -20,7 +21,7 @@ from assay.flows.sweep_plan import load_plan
 from assay.flows.sweep_result import front
 from assay.model.errors import ConfigError, InputError, StoreError
 from assay.model.sweep import SweepResult
-from assay.retrieval import cache, corpus_index
+from assay.retrieval import cache, embedding
 from assay.retrieval.workers import Workers, local_workers
 from assay.store.sweeps import SweepLog
 from flows.headed_project import make_headed
@@ -55,10 +56,13 @@ def test_each_configuration_has_the_figures_of_its_own_run(tmp_path: Path):
         assert row.spent.chunks == summary.counts["chunks"]
 
 
-def test_one_worker_and_two_give_the_same_bytes(tmp_path: Path):
+@pytest.mark.parametrize(
+    "vary", [VARY, ["pool=4,6", "reranker=none,lexical"]], ids=["chunkers", "one chunker"]
+)
+def test_one_worker_and_two_give_the_same_bytes(tmp_path: Path, vary: list[str]):
     one, two = make_headed(tmp_path / "one"), make_headed(tmp_path / "two")
-    first = run(one)
-    second = run(two, workers=local_workers(2))
+    first = run(one, *vary)
+    second = run(two, *vary, workers=local_workers(2))
     assert first.id == second.id
     assert steady_bytes(one, first) == steady_bytes(two, second)
 
@@ -285,7 +289,7 @@ def test_what_is_shared_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     cuts: list[int] = []
     embedded: list[int] = []
     stages: list[str] = []
-    chunk, vectors, remember = sweep_work.chunk_corpus, corpus_index.unit, cache.Cache.remember
+    chunk, vectors, remember = chunk_corpus, embedding.unit, cache.Cache.remember
 
     def counted_cut(documents: object, chunker: object) -> object:
         cuts.append(1)
@@ -302,7 +306,7 @@ def test_what_is_shared_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return value  # pyright: ignore[reportUnknownVariableType]
 
     monkeypatch.setattr(sweep_work, "chunk_corpus", counted_cut)
-    monkeypatch.setattr(corpus_index, "unit", counted_unit)
+    monkeypatch.setattr(embedding, "unit", counted_unit)
     monkeypatch.setattr(cache.Cache, "remember", counted_remember)
     result = run(make_headed(tmp_path), "max_chars=70,140", "reranker=none,lexical", "pool=4,6", timed=0)
     assert len(result.rows) == 8

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +125,26 @@ def test_an_empty_array_can_be_kept(tmp_path: Path):
 
     Cache(tmp_path).arrays("kind", "k1", empty)
     assert Cache(tmp_path).arrays("kind", "k1", never)["rows"].shape == (0, 8)
+
+
+def test_of_two_programs_that_need_an_entry_at_once_one_makes_it(tmp_path: Path):
+    script = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "from assay.retrieval.cache import Cache\n"
+        "def fill(writer):\n"
+        "    time.sleep(1.0)\n"
+        "    writer.put('rows', np.arange(3))\n"
+        "cache = Cache(Path(sys.argv[1]))\n"
+        "print(cache.arrays('vectors', 'k', fill)['rows'].tolist(), cache.made)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    told = sorted(one.communicate()[0] for one in both)
+    assert told == ["[0, 1, 2] {'vectors': 1}\n", "[0, 1, 2] {}\n"]

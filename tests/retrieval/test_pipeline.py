@@ -305,7 +305,7 @@ def test_building_says_what_the_indexes_cost():
 
 
 def test_embedding_tells_its_progress(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assay.retrieval.corpus_index._EMBEDDED", 25)
+    monkeypatch.setattr("assay.retrieval.embedding.EMBEDDED", 25)
     told: list[tuple[str, int, int]] = []
 
     def tell(what: str, done: int, all_: int) -> None:

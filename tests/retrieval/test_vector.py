@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assay.retrieval.corpus_index import unit
+from assay.retrieval.embedding import unit
 from assay.retrieval.stages.lists import Lists, Watch
 from assay.retrieval.stages.vector import VectorStage, error_bound, exact
 

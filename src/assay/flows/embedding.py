@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from assay.flows.project import FILE, Project
 from assay.model.documents import Chunk
 from assay.retrieval.cache import Cache
-from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
+from assay.retrieval.corpus_index import CorpusIndex, Progress
+from assay.retrieval.embedding import unit
 from assay.retrieval.models.protocols import Embedder, EmbedderSettings, State, Surroundings
 from assay.retrieval.models.registry import make_embedder, resolve_embedder
 from assay.retrieval.settings import PipelineSettings, describe, digest, read_pipeline

@@ -36,12 +36,13 @@ from assay.model.golden import GoldenSet, Query
 from assay.model.notices import Notice
 from assay.model.sweep import Configuration, SweepResult
 from assay.retrieval.settings import digest
-from assay.retrieval.workers import OneProcess, Task, Workers
+from assay.retrieval.workers import OneProcess, Processes, Task, Workers
 from assay.store.golden import load_golden_lines
 from assay.store.sweeps import Record, SweepLog
 
 Progress = Callable[[str, int, int], None]
 SWEEPS = "sweeps"
+_UNREADABLE = ("",)
 _FORM = 1
 """Raised when what is kept changes its meaning, so that old folders are left alone."""
 
@@ -208,6 +209,7 @@ class _Rounds:
             self.progress(what, len(done), len(jobs))
         tasks = self._tasks([job for job in jobs if job.number not in done])
         left = [task.work for task in tasks]
+        self._embed([task for task in tasks if task.affinity != _UNREADABLE])
         for place, record in self.workers.run(start_session, self.material, tasks):
             if record.why is None:  # else it is tried again: what was missing may be there then
                 self.log.append(keys[left[place].number], record)
@@ -215,6 +217,20 @@ class _Rounds:
             if self.progress is not None:
                 self.progress(what, len(done), len(jobs))
         return {job.number: done[job.number] for job in jobs}
+
+    def _embed(self, tasks: Sequence[Task[Job]]) -> None:
+        """Let all processes embed together where there are fewer chunkers than processes.
+
+        Else one would embed while the others wait for it: each chunker's vectors are made once.
+        """
+        workers = self.workers
+        if not isinstance(workers, Processes) or not tasks:
+            return
+        if len({task.affinity[0] for task in tasks}) >= workers.count:
+            return
+        session = start_session(self.material)
+        for task in {task.affinity: task for task in tasks}.values():
+            session.embed(task.work, workers, self.progress)
 
     def _tasks(self, jobs: Sequence[Job]) -> list[Task[Job]]:
         """Put jobs into the order in which a single process does them: alike ones stand together."""
@@ -224,7 +240,7 @@ class _Rounds:
                 project = self.material.project.with_settings(dict(job.changes))
                 affinity = chunker_key(project), first_stage_key(project)
             except ConfigError:
-                affinity = ("",)  # the worker says what is wrong with it
+                affinity = _UNREADABLE  # the worker says what is wrong with it
             tasks.append(Task(work=job, affinity=affinity))
         place = {key: at for at, key in reversed(list(enumerate(task.affinity for task in tasks)))}
         group = {key: at for at, key in reversed(list(enumerate(task.affinity[0] for task in tasks)))}

@@ -6,7 +6,7 @@ Rooms: corpus (chunks), matching (relevance), retrieval (pipeline and its cache)
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -36,6 +36,7 @@ from assay.model.sweep import PROMPT_TOKENS
 from assay.retrieval.cache import Cache
 from assay.retrieval.corpus_index import CorpusIndex
 from assay.retrieval.settings import digest
+from assay.retrieval.workers import Workers
 from assay.store.run_tables import content_id
 from assay.store.sweeps import Record
 
@@ -108,18 +109,10 @@ class Session:
         material = self.material
         project = material.project.with_settings(deepcopy(dict(job.changes)))
         cut = self._cut_for(project)
-        queries = tuple(self._queries[one] for one in job.query_ids)
-        golden = replace(material.golden, queries=queries)
-        prepared = Prepared(
-            project=project,
-            corpus=material.corpus,
-            golden=golden,
-            lines=material.lines,
-            chunker=cut.chunker,
-            chunks=cut.chunks,
-        )
+        prepared = self._prepared(project, cut, job.query_ids)
+        golden = prepared.golden
         retriever = self._retriever(prepared, cut)
-        retrieved = retriever.retrieve(queries, watch={})
+        retrieved = retriever.retrieve(golden.queries, watch={})
         run = Run(
             id="",
             name=retriever.name,
@@ -142,6 +135,31 @@ class Session:
         asked = set(job.query_ids)
         relevance = Relevance(queries=tuple(one for one in relevance.queries if one.query_id in asked))
         return Evaluation(prepared=prepared, run=run, relevance=relevance), retriever, cut
+
+    def embed(self, job: Job, workers: Workers, progress: Callable[[str, int, int], None] | None) -> None:
+        """Make the vectors that a configuration needs, on several processes; one that cannot run has none."""
+        try:
+            project = self.material.project.with_settings(deepcopy(dict(job.changes)))
+            if project.retriever is not None or len(self.material.corpus) == 0:
+                return
+            cut = self._cut_for(project)
+            prepared = self._prepared(project, cut, job.query_ids)
+            pipeline = self._retriever(prepared, cut).pipeline
+        except InputError:
+            return  # whoever measures it says why
+        pipeline.workers = workers
+        pipeline.build_vectors(progress=progress)
+
+    def _prepared(self, project: Project, cut: _Cut, query_ids: Sequence[str]) -> Prepared:
+        queries = tuple(self._queries[one] for one in query_ids)
+        return Prepared(
+            project=project,
+            corpus=self.material.corpus,
+            golden=replace(self.material.golden, queries=queries),
+            lines=self.material.lines,
+            chunker=cut.chunker,
+            chunks=cut.chunks,
+        )
 
     def _measured(self, job: Job) -> Record:
         evaluation, retriever, cut = self.run(job)

@@ -16,7 +16,8 @@ import shutil
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -106,11 +107,17 @@ class Cache:
             self.reused[kind] = self.reused.get(kind, 0) + 1
             return cast("Arrays", self._memory[name])
         stored = None if self.folder is None else _read(self.folder / name)
-        if stored is not None:
-            self.reused[kind] = self.reused.get(kind, 0) + 1
+        if stored is None:
+            # Whoever comes second waits, and finds what the first has made.
+            with _one_at_a_time(self.folder, name):
+                stored = None if self.folder is None else _read(self.folder / name)
+                if stored is None:
+                    stored = self._make(name, fill)
+                    self.made[kind] = self.made.get(kind, 0) + 1
+                else:
+                    self.reused[kind] = self.reused.get(kind, 0) + 1
         else:
-            stored = self._make(name, fill)
-            self.made[kind] = self.made.get(kind, 0) + 1
+            self.reused[kind] = self.reused.get(kind, 0) + 1
         self._keep(name, stored)
         return stored
 
@@ -164,6 +171,28 @@ class Cache:
             raise
         self.prune()
         return _read(place) or writer.arrays
+
+
+@contextmanager
+def _one_at_a_time(folder: Path | None, name: str) -> Generator[None]:
+    """Let one program at a time make an entry; the system lets go of the lock when a program ends."""
+    if folder is None:
+        yield
+        return
+    try:
+        import fcntl  # noqa: PLC0415 - where there is none, two programs may do work twice
+
+        # Not in the folder, which may be deleted at any time; and one lock an entry, for entries may nest.
+        locks = Path(tempfile.gettempdir()) / f"assay-locks-{os.getuid()}"
+        locks.mkdir(mode=0o700, exist_ok=True)
+        place = blake2b(f"{folder.resolve()}\n{name}".encode(), digest_size=12).hexdigest()
+        lock = (locks / place).open("ab")
+    except (ImportError, OSError):
+        yield
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _seal(folder: Path, arrays: Arrays) -> None:

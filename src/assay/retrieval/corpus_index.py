@@ -15,20 +15,22 @@ from assay.model.documents import Chunk
 from assay.model.errors import Fault, InputError
 from assay.model.runs import ChunkTable, chunk_table
 from assay.retrieval.cache import Arrays, Cache, EntryWriter
+from assay.retrieval.embedding import block_size, embed_elsewhere, embed_here
+from assay.retrieval.models.counting import Account
 from assay.retrieval.models.protocols import (
     NOTHING_DONE,
-    Blockwise,
     Embedder,
     EmbedderSettings,
+    ModelReport,
     Reporting,
     State,
+    Surroundings,
 )
 from assay.retrieval.settings import digest
 from assay.retrieval.stages.fulltext import Postings, weigh
 from assay.retrieval.terms import TermIndex, index_terms
+from assay.retrieval.workers import Workers
 
-_EMBEDDED = 8192
-"""Chunks that are embedded at a time."""
 _STATE = "state-"
 _CUT = "cut"
 Progress = Callable[[str, int, int], None]
@@ -57,7 +59,7 @@ class CorpusIndex:
             raise InputError(_twice(chunks))
 
     def again(self) -> CorpusIndex:
-        """Return an index over the same chunks that shares what is known of them, and counts its own costs."""
+        """Return an index over the same chunks that shares what is known of them and counts its own costs."""
         other = CorpusIndex.__new__(CorpusIndex)
         other.chunks, other.cache, other.built, other.embedded = self.chunks, self.cache, {}, NOTHING_DONE
         other.__dict__ |= {"table": self.table, "digest": self.digest, "order": self.order}
@@ -133,33 +135,53 @@ class CorpusIndex:
         )
 
     def vectors(
-        self, settings: EmbedderSettings, make: Callable[[], Embedder], *, progress: Progress | None = None
+        self,
+        settings: EmbedderSettings,
+        make: Callable[[], Embedder],
+        *,
+        where: Surroundings | None = None,
+        workers: Workers | None = None,
+        progress: Progress | None = None,
     ) -> tuple[NDArray[np.float32], State]:
         """Return one unit row a chunk, and what the embedder learnt of the corpus.
 
         Args:
             settings: the embedder's, for the key.
             make: called only when the vectors are not there yet.
+            where: where the model works, for workers.
+            workers: who embeds; None: this process. The vectors are the same bytes.
             progress: told how many chunks are embedded, of how many.
         """
 
         def fill(writer: EntryWriter) -> None:
-            embedder = make()
+            embedder, account = make(), Account()
             if isinstance(embedder, Reporting):
                 embedder.take_report()
             texts = _Searchable(self.chunks)
             state = embedder.fit(texts)
             rows = writer.create("vectors", (len(texts), embedder.dimensions), np.float32)
-            step = embedder.block if isinstance(embedder, Blockwise) else _EMBEDDED
-            for start in range(0, len(texts), step):
-                part = texts[start : start + step]
-                rows[start : start + len(part)] = unit(embedder.embed_passages(part, state))
+            if isinstance(embedder, Reporting):
+                account.add(embedder.take_report())  # to know its dimensions may have cost a call
+            blocks = (
+                embed_here(texts, embedder, state)
+                if workers is None
+                else embed_elsewhere(
+                    texts, block_size(embedder), settings, where or Surroundings(), state, workers
+                )
+            )
+            reports: dict[int, ModelReport] = {}
+            done = 0
+            for start, block, reports[start] in blocks:
+                rows[start : start + len(block)] = block
+                done += len(block)
                 if progress is not None:
-                    progress("embedding", start + len(part), len(texts))
+                    progress("embedding", done, len(texts))
             for name, values in state.items():
                 writer.put(_STATE + name, values)
             if isinstance(embedder, Reporting):
-                self.embedded = embedder.take_report()
+                for start in sorted(reports):
+                    account.add(reports[start])
+                self.embedded = account.take()
                 writer.put(_CUT, np.array([self.embedded.cut_tokens, *self.embedded.cut], np.int64))
 
         stored = self._arrays("vectors", digest(self.digest, settings), fill)
@@ -196,17 +218,6 @@ class _Searchable(Sequence[str]):
         if isinstance(at, slice):
             return [chunk.searchable for chunk in self.chunks[at]]
         return self.chunks[at].searchable
-
-
-def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows of length 1; rows of zeros stay.
-
-    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]], np.float32)).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
-    wide = rows.astype(np.float64)
-    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
-    return (wide / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
 
 
 def _twice(chunks: Sequence[Chunk]) -> list[Fault]:

@@ -34,7 +34,8 @@ from assay.model.notices import Notice
 from assay.model.runs import Retrieved, Role, StageTable
 from assay.model.words import analyser
 from assay.retrieval.cache import Cache
-from assay.retrieval.corpus_index import CorpusIndex, Progress, unit
+from assay.retrieval.corpus_index import CorpusIndex, Progress
+from assay.retrieval.embedding import unit
 from assay.retrieval.models.protocols import (
     NOTHING_DONE,
     Candidates,
@@ -62,6 +63,7 @@ from assay.retrieval.stages.rerank import RerankReport, RerankStage
 from assay.retrieval.stages.rewrite import FeedbackStage, Rewritten, as_terms
 from assay.retrieval.stages.vector import VectorStage
 from assay.retrieval.terms import TermIndex
+from assay.retrieval.workers import Workers
 
 _ROLES: Mapping[str, Role] = {
     "vector": "list",
@@ -108,6 +110,7 @@ class Pipeline:
         chunks: the corpus; ``Chunk.searchable`` is what is searched.
         cache: where indexes and lists are kept; None: in this pipeline alone.
         folder: what model folders in the settings are relative to; None: the working folder.
+        workers: who embeds the chunks; None: this process. The vectors are the same bytes.
 
     Raises:
         ConfigError: the stages do not fit together; all faults are listed, and nothing has run.
@@ -121,11 +124,13 @@ class Pipeline:
         *,
         cache: Cache | None = None,
         folder: Path | None = None,
+        workers: Workers | None = None,
     ) -> None:
         faults = wiring_faults(settings)
         if faults:
             raise ConfigError(faults)
         self.cache = Cache() if cache is None else cache
+        self.workers = workers
         self._where = Surroundings(folder=folder, cache=self.cache.folder)
         self.settings = self._resolved(settings)
         self.index = CorpusIndex(chunks, self.cache)
@@ -139,14 +144,18 @@ class Pipeline:
         """Return the settings as plain JSON values, for the manifest of a run."""
         return describe(self.settings)
 
+    def build_vectors(self, *, progress: Progress | None = None) -> None:
+        """Embed the chunks (or load their vectors), where the settings search by vector."""
+        if self.settings.vector.enabled:
+            self._vectors(progress)
+
     def build(self, *, progress: Progress | None = None) -> IndexCost:
         """Build (or load) every index that the settings need, and say what they cost.
 
         Args:
             progress: told what is being done, how much of it is done, and how much there is.
         """
-        if self.settings.vector.enabled:
-            self._vectors(progress)
+        self.build_vectors(progress=progress)
         if self.settings.fulltext.enabled:
             self._postings()
         if self.settings.reranker.name == "lexical":
@@ -310,7 +319,9 @@ class Pipeline:
 
     def _vectors(self, progress: Progress | None = None) -> tuple[NDArray[np.float32], State]:
         own = self.settings.embedder
-        return self.index.vectors(own, self._embedder, progress=progress)
+        return self.index.vectors(
+            own, self._embedder, where=self._where, workers=self.workers, progress=progress
+        )
 
     def _embedder(self) -> Embedder:
         own = self.settings.embedder
