@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -142,13 +144,15 @@ class MilvusEngine(Engine):
 
     def keys(self) -> set[str]:
         """Return the keys of all rows."""
-        rows = self._opened().query_iterator(
-            self.settings.table, batch_size=_PAGE, filter="", output_fields=["key"]
-        )
         found: set[str] = set()
-        while page := rows.next():
-            found.update(row["key"] for row in page)
-        rows.close()
+        client = self._opened()
+        with _quiet():
+            rows = client.query_iterator(
+                self.settings.table, batch_size=_PAGE, filter="", output_fields=["key"]
+            )
+            while page := rows.next():
+                found.update(row["key"] for row in page)
+            rows.close()
         return found
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -184,8 +188,23 @@ class MilvusEngine(Engine):
                 url = expand(self.settings.url)
                 server = url.startswith(("milvus+http", "http"))
                 place = base_of(url) if server else path_of(url, self.around)
-                self._client = milvus.MilvusClient(place, token=expand(self.settings.token))
+                client = milvus.MilvusClient(place, token=expand(self.settings.token))
+                if client.has_collection(self.settings.table):
+                    client.load_collection(self.settings.table)  # a server that was started anew has not
+                self._client = client
             return self._client
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Keep warnings of pymilvus to itself: Milvus Lite lacks a clock that its iterator asks for."""
+    logger = logging.getLogger("pymilvus")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 CONNECTOR = engine_kind(MilvusSettings, MilvusEngine)

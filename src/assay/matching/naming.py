@@ -118,10 +118,12 @@ def _notices(
 ) -> Iterator[Notice]:
     if by_path:
         name, meant = next(iter(by_path.items()))
-        text = f"{len(by_path)} documents were known by the end of their path ({name} is {meant})"
+        were = "1 document was" if len(by_path) == 1 else f"{len(by_path)} documents were"
+        text = f"{were} known by the end of the path ({name} is {meant})"
         yield Notice(code="documents-renamed", text=text, ids=tuple(by_path))
     if found:
-        text = f"{len(found)} chunks name no document of the corpus and were found by their text"
+        name = "1 chunk names" if len(found) == 1 else f"{len(found)} chunks name"
+        text = f"{name} no document of the corpus; found by the text"
         yield Notice(code="documents-found", text=text, ids=tuple(found.values()))
     if several:
         ids = tuple(found[row] for row in several)
@@ -129,7 +131,7 @@ def _notices(
         yield Notice(code="documents-ambiguous", text=text, ids=ids)
     if nowhere:
         text = (
-            f"{len(nowhere)} documents that the retriever names are not in the corpus ({listed(nowhere)}): "
+            f"{len(nowhere)} that the retriever names as documents are not in the corpus: {listed(nowhere)}; "
             "their hits earn nothing; [retriever.fields] document, or strip_prefix, says how it names them"
         )
         yield Notice(code="documents-unknown", text=text, ids=tuple(nowhere))
