@@ -53,6 +53,8 @@ class Form:
     parse: Callable[[Path, Options], Imported]
     """Read a path; called with every option filled in."""
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    by_name: bool = False
+    """Whether a source is the name of a collection, which a package knows, and no path."""
 
     def read(self, path: Path, options: Options | None = None) -> Imported:
         """Return what lies at a path.
@@ -60,7 +62,7 @@ class Form:
         Raises:
             InputError: an option is unknown, or what lies there is wrong; every fault at once.
         """
-        if not path.exists():
+        if not self.by_name and not path.exists():
             raise InputError(Fault(where=str(path), what="there is no such file or folder"))
         return self.parse(path, self._filled(options or {}))
 

@@ -12,6 +12,8 @@ from assay.store.imports import (
     chroma,
     clapnq,
     columns,
+    ir_datasets,
+    mteb,
     mtrag,
     qrels,
     ray_docs,
@@ -37,6 +39,8 @@ FORMS: dict[str, Form] = {
         mtrag,
         smart,
         qrels,
+        ir_datasets,
+        mteb,
         columns,
     )
 }
