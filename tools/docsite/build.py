@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -51,6 +52,7 @@ def stage(folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+@cache
 def generated_pages() -> dict[str, str]:
     """Return path in the site -> Markdown, for every page that the program writes of itself."""
     pages: dict[str, str] = {}

@@ -233,5 +233,5 @@ def outcome(case: Case) -> tuple[int, str]:
                 code = _exit_code(main, list(case.call))
         finally:
             os.chdir(before)
-        text = told.getvalue().replace(str(Path(folder).resolve()), "FOLDER").replace(folder, "FOLDER")
+        text = told.getvalue().replace(str(Path(folder).resolve()), "SOMEWHERE").replace(folder, "SOMEWHERE")
     return code, re.sub(r"\x1b\[[0-9;]*m", "", text).strip()

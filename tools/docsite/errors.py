@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 
 from docsite.error_cases import CASES, Case, outcome
 from docsite.error_sites import error_sites
@@ -28,6 +29,7 @@ ROOMS = {
 }
 
 
+@cache
 def pages() -> dict[str, str]:
     """Return the one page."""
     parts = [MARK, "# Errors\n\n", _INTRODUCTION]

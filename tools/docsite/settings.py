@@ -49,7 +49,7 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "log": LogTable,
 }
 """Table of ``assay.toml`` -> the structure that reads it."""
-CHOICES: Mapping[str, Mapping[str, type[msgspec.Struct]]] = {
+CHOICES: Mapping[str, Mapping[str, type[Any]]] = {
     "chunker": {name: kind.settings_type for name, kind in CHUNKERS.items()},
     "pipeline.embedder": {name: known.settings for name, known in EMBEDDERS.items()},
     "pipeline.reranker": {name: known.settings for name, known in RERANKERS.items()},

@@ -111,6 +111,4 @@ def value_text(value: object) -> str:
         return f"`{str(value).lower()}`"
     if isinstance(value, dict | frozenset):
         return "`{}`" if not value else f"`{value}`"
-    if isinstance(value, tuple):
-        value = list(value)
     return f"`{msgspec.json.encode(value).decode()}`"

@@ -21,7 +21,7 @@ from assay.model.errors import AssayError, nearest
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command ``assay`` and leave with its exit code."""
-    raise SystemExit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    raise SystemExit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def run(arguments: list[str]) -> int:
@@ -33,6 +33,10 @@ def run(arguments: list[str]) -> int:
     if verb in {"--version", "-V"}:
         return _print_version(rest)
     return _guarded(verb, rest) if verb in COMMANDS else _complain(_unknown(verb, list(COMMANDS)))
+
+
+_run = run
+"""Loading the file of ``assay run`` puts a module in the place of the function's name."""
 
 
 def _guarded(verb: str, rest: list[str]) -> int:
