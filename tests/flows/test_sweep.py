@@ -205,6 +205,7 @@ def test_a_sweep_tunes_on_dev_and_final_looks_once_at_what_is_held_out(tmp_path:
     assert looks_path(project).read_text() == written
     later = run(folder, "pool=4,6", measure="recall@2")
     assert any(notice.code == "heldout-look" for notice in later.notices)
+    assert any(notice.code == "heldout-look" for notice in evaluate(project, save=False).summary.notices)
 
 
 def test_final_without_held_out_queries_is_refused_before_anything_runs(tmp_path: Path):

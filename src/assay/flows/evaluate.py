@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.diagnosis.losses import find_losses
 from assay.flows.judge_licence import judge_notices
+from assay.flows.looks import told_looks
 from assay.flows.prepare import Prepared, prepare
 from assay.flows.project import Project
 from assay.flows.retrieve import make_retriever, take_retriever
@@ -155,6 +156,9 @@ def evaluation_of(prepared: Prepared, run: Run, *, notices: tuple[Notice, ...] =
     evaluation = Evaluation(prepared=prepared, run=run, relevance=relevance)
     marks = judge_notices(prepared.project, prepared.golden)
     told = [*prepared.notices, *relevance.notices, *marks, *notices]
+    looks = told_looks(prepared.project)
+    if looks is not None:
+        told.append(looks)
     if evaluation.unit != prepared.project.measure.unit:
         told.append(
             Notice(
