@@ -34,13 +34,13 @@ class Visitor:
         if name:
             self.client.cookies.set("assay-name", name)
 
-    def get(self, path: str, **more: Any) -> None:
+    def get(self, path: str, **more: Any) -> Any:
         answer = self.client.get(path, follow_redirects=False, **more)
         found = re.search(r'name="assay-token" content="([0-9a-f]{64})"', answer.text)
         self.token = found[1] if found else self.token
         return answer
 
-    def post(self, path: str, body: dict[str, Any], **headers: str):
+    def post(self, path: str, body: dict[str, Any], **headers: str) -> Any:
         if not self.token:
             self.get("/name")
         sent = {"origin": HOME, "x-assay-token": self.token, **headers}

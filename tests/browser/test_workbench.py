@@ -18,7 +18,7 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 from served_workbench import Served, served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -282,11 +282,19 @@ def test_grades_wait_while_the_server_is_away_and_survive_a_reload(enter: Enter,
     assert all("Failed to load" in one or "ERR_CONNECTION" in one for one in ada.complaints)
 
 
+def accept(dialog: Dialog) -> None:
+    dialog.accept()
+
+
+def abort(route: Route) -> None:
+    route.abort()
+
+
 def test_grades_that_wait_are_sent_by_the_page_that_comes_after(enter: Enter, lamps: Served):
     ada = enter()
     page = ada.go("/label?q=q01")
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.route("**/label/judge", lambda route: route.abort())
+    page.on("dialog", accept)
+    page.route("**/label/judge", abort)
     page.keyboard.press("3")
     page.locator("#saved[data-state=waiting]").wait_for()
     page.unroute("**/label/judge")

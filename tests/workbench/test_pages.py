@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.flows.evaluate import evaluate
+from assay.flows.judge_report import report_judge
 from assay.model.errors import InputError
+from assay.model.judges import JudgeRecord
 from assay.model.labels import Judgement
 from assay.store.findings import load_decisions
+from assay.store.judges import save_judge
 from assay.workbench.bench import Workbench
 from assay.workbench.jobs import Jobs, Progress
-from pooled_project import draft_of, make_pooled_project
+from pooled_project import draft_of, make_pooled_project, pool_of
 from visitor import Visitor, row_id
 
 # Drafts
@@ -137,7 +143,7 @@ def test_when_all_drafts_are_decided_the_page_says_so(ada: Visitor):
 
 
 @pytest.fixture
-def missing(tmp_path: Path):
+def missing(tmp_path: Path) -> Iterator[Workbench]:
     """A project at k = 1 whose queries ask for the station by number, so that some are missed."""
     folder = make_pooled_project(tmp_path / "missing", queries=4)
     golden = folder / "golden.jsonl"
@@ -260,16 +266,75 @@ def test_agreement_is_told_between_people(ada: Visitor, bob: Visitor):
     assert re.search(r"ada</th>.*bob.*<td>4</td><td>0.500</td><td>0.500</td><td>0.000</td>", text, re.DOTALL)
 
 
-def test_a_judge_is_held_against_people(ada: Visitor, bench: Workbench):
-    rows = [
-        Judgement(
-            query_id="q01", doc_id="station-01.md", start=at, end=at + 5, grade=grade, by=by, origin=origin
-        )
-        for by, origin, grades in (("ada", "person", (2, 0)), ("m/1", "judge", (1, 0)))
-        for at, grade in enumerate(grades)
-    ]  # fmt: skip
-    bench.labels.add_judgements(rows)
-    assert re.search(r"m/1 <span.*?<td>2</td><td>1.000</td>", ada.get("/judges").text, re.DOTALL)
+def test_a_judge_is_held_against_people_as_its_report_does(ada: Visitor, bench: Workbench):
+    # Of 40 places people call every second one relevant; the judge says yes to all.
+    for by, origin in (("ada", "person"), ("m/1", "judge")):
+        rows = [
+            Judgement(
+                query_id=f"q{at:03}",
+                doc_id="station-01.md",
+                start=at,
+                end=at + 5,
+                grade=1.0 if origin == "judge" or at % 2 else 0.0,
+                by=by,
+                origin="judge" if origin == "judge" else "person",
+                model="m" if origin == "judge" else None,
+            )
+            for at in range(40)
+        ]
+        bench.labels.add_judgements(rows)
+    text = ada.get("/judges").text
+    row = re.search(
+        r'<tr class="all"><th scope="row">all</th><td>(\d+)</td><td>(.*?)</td><td>(.*?)</td>', text
+    )
+    assert row is not None
+    expected = report_judge(bench.project, judge="m/1").figures[0]
+    assert int(row[1]) == expected.n > 0
+    assert row[2].startswith("1.000 ")
+    assert row[3].startswith("0.000 ")
+
+
+def test_a_judges_licence_is_shown_with_the_bounds_it_rests_on(ada: Visitor, bench: Workbench):
+    # 38 of 40 and 48 of 50, exact 95 % intervals: from 0.831 and 0.863.
+    record = JudgeRecord(
+        judge="m/1",
+        model="m",
+        positives=40,
+        true_positives=38,
+        negatives=50,
+        true_negatives=48,
+        labels="",
+        looks=1,
+        by="ada",
+        at="2026-05-01",
+    )
+    save_judge(bench.project.golden_path.with_name("judges.jsonl"), record)
+    text = ada.get("/judges").text
+    assert "<strong>yes</strong>" in text
+    assert "(0.831 to 0.994)" in text
+    assert "(0.863 to 0.995)" in text
+
+
+def test_candidates_are_gathered_from_the_page(template: Path, tmp_path: Path):
+    folder = shutil.copytree(template, tmp_path / "fresh")
+    for file in folder.glob("labels.db*"):
+        file.unlink()
+    bench = Workbench(folder)
+    ada = Visitor(bench, name="ada")
+    assert "Nothing waits for a label" in ada.get("/label").text
+    place = ada.post("/work", {"what": "pool"}).headers["location"]
+    assert wait_for(ada, place)[-1]["link"] == "/label"
+    assert "When is the lamp of station 1 lit?" in ada.get("/label?q=g1").text
+    assert "ranks" not in ada.get("/label?q=g1").text
+    bench.close()
+
+
+def test_one_pooling_can_be_labelled_alone(ada: Visitor, bench: Workbench):
+    second = replace(pool_of(1), id="later", name="the deciding ones", candidates=pool_of(1).candidates[:1])
+    bench.labels.add_pools([second])
+    assert "0 of 1 graded" in ada.get("/label?q=q01").text
+    assert "0 of 4 graded" in ada.get("/label?q=q01&pooling=first+pooling").text
+    assert "of 1 queries done" in ada.get("/label?pooling=the+deciding+ones").text
 
 
 def test_the_overview_says_what_waits(ada: Visitor):
@@ -303,6 +368,32 @@ def test_the_check_fills_the_overview(ada: Visitor):
     assert "not checked since it changed" not in ada.get("/").text
 
 
+def test_labels_beside_the_documents_do_not_make_the_check_old(folder: Path):
+    settings = folder / "assay.toml"
+    text = settings.read_text(encoding="utf-8").replace(
+        'path = "docs"', 'path = "."\ninclude = ["docs/*.md"]'
+    )
+    settings.write_text(text, encoding="utf-8")
+    bench = Workbench(folder)
+    ada = Visitor(bench, name="ada")
+    assert bench.check() is not None
+    body = {"id": row_id(), "pool": "pool-1", "number": 1, "grade": 1, "elapsed_ms": 1}
+    assert ada.post("/label/judge", body).status_code == 200
+    assert bench.check(wait=False) is not None
+    (folder / "docs" / "station-09.md").write_text("A new page of the book.\n", encoding="utf-8")
+    assert bench.check(wait=False) is None
+    bench.close()
+
+
+def test_work_that_failed_is_told_on_the_overview(ada: Visitor, bench: Workbench):
+    bench.project.golden_path.write_text("not json\n", encoding="utf-8")
+    place = ada.post("/work", {"what": "check"}).headers["location"]
+    told = wait_for(ada, place)[-1]
+    assert told["state"] == "failed"
+    assert "golden.jsonl:1" in told["error"]
+    assert "golden.jsonl:1" in ada.get(place).text
+
+
 def test_only_known_work_is_started(ada: Visitor):
     assert ada.post("/work", {"what": "rm -rf /"}).status_code == 400
     assert ada.get("/work/nothing").status_code == 404
@@ -323,11 +414,10 @@ def test_work_that_fails_says_why_and_one_of_a_name_runs_at_a_time():
     assert jobs.start("slow", slow).id == first.id
     assert [job.id for job in jobs.running()] == [first.id]
     go[0] = True
-    for _ in range(400):
-        held = jobs.get(first.id)
-        assert held is not None
-        if held.state != "running":
-            break
+    until = time.monotonic() + 10
+    while jobs.running() and time.monotonic() < until:
         time.sleep(0.005)
+    held = jobs.get(first.id)
+    assert held is not None
     assert (held.state, held.error) == ("failed", "the documents are gone")
     assert jobs.start("slow", slow).id != first.id

@@ -33,7 +33,10 @@ def command(
     from assay.workbench.serve import serve  # noqa: PLC0415 - starlette is loaded by this command alone
 
     screen = console()
-    screen.print(Text("The workbench is open (Ctrl-C stops it):"))
-    serve(
-        project, host=host, port=port, names=name, tell=lambda line: screen.print(Text(line), soft_wrap=True)
-    )
+
+    def tell(line: str) -> None:
+        screen.print(Text(line), soft_wrap=True)
+        screen.file.flush()  # who reads a pipe waits for the address too
+
+    tell("The workbench is open (Ctrl-C stops it):")
+    serve(project, host=host, port=port, names=name, tell=tell)

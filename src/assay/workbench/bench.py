@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from assay.building.anchor_shapes import AnchorShaper
 from assay.corpus import Corpus
+from assay.corpus.folders import find_files
 from assay.flows.check import Checked, check_project
 from assay.flows.diagnose import Diagnosed, decisions_path, diagnose_evaluation
 from assay.flows.evaluate import Evaluation, evaluate, load_evaluation
 from assay.flows.golden_draft import anchor_shaper
 from assay.flows.golden_labels import project_labels
+from assay.flows.golden_pool import PoolWishes, pool_project
 from assay.flows.prepare import load_corpus
-from assay.flows.project import Project, load_project
+from assay.flows.project import FILE, Project, load_project
 from assay.store.runs import RunStore, RunSummary
 from assay.workbench.jobs import Jobs, Progress
 
@@ -71,7 +74,8 @@ class Workbench:
 
     def check(self, *, wait: bool = True) -> Checked | None:
         """Return the check of the golden set; without ``wait`` None where it was not made yet."""
-        key = ("check", self._stamp())
+        latest = self.runs()[:1]  # the check holds the set against what the last run returned
+        key = ("check", latest, self._stamp())
         if not wait:
             return self._known(key)
         return self._once(key, lambda: check_project(self.project))
@@ -122,6 +126,13 @@ class Workbench:
         self._keep(("evaluation", evaluation.run.id, self._stamp()), evaluation)
         return f"/misses?run={evaluation.run.id}"
 
+    def pool_now(self, progress: Progress) -> str:
+        """Gather candidates for the queries of the set; return where they are labelled."""
+        own = self.project.pipeline.get("pool")
+        depth = min(PoolWishes().depth, own) if isinstance(own, int) else PoolWishes().depth
+        pool_project(self.project, PoolWishes(depth=depth), progress=progress)
+        return "/label"
+
     def check_now(self, progress: Progress) -> str:
         """Check the golden set; return where the result is to be seen."""
         progress("check", 0, 1)
@@ -158,16 +169,19 @@ class Workbench:
         return "diagnosis", run_id, self._stamp(), _stamp_of(decisions_path(self.project))
 
     def _stamp(self) -> Stamp:
-        latest = max((run.saved_at.isoformat() for run in self.store.list()), default="")
-        return (*self._sources(), *_stamp_of(self.project.golden_path), (latest, 0, 0))
+        return (*self._sources(), *_stamp_of(self.project.golden_path))
 
     def _sources(self) -> Stamp:
-        """Name the state of the settings and of the documents."""
-        settings = self._path / "assay.toml" if self._path.is_dir() else self._path
-        place = self.project.corpus_path
-        files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
-        newest = max((one.stat().st_mtime_ns for one in files if one.is_file()), default=0)
-        return (*_stamp_of(settings), (str(place), newest, len(files)))
+        """Name the state of settings and documents; what labelling writes beside them is neither."""
+        table = self.project.corpus
+        found = find_files(self.project.corpus_path, include=table.include, exclude=table.exclude)
+        state = hashlib.sha256()
+        for name, path in () if found is None else found.files:
+            known = path.stat() if path.is_file() else None
+            told = (0, 0) if known is None else (known.st_mtime_ns, known.st_size)
+            state.update(f"{name}\0{told}\n".encode("utf-8", "surrogateescape"))
+        settings = self._path / FILE if self._path.is_dir() else self._path
+        return (*_stamp_of(settings), (state.hexdigest(), 0, 0))
 
 
 def _stamp_of(path: Path) -> Stamp:

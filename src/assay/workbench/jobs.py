@@ -50,6 +50,12 @@ class Jobs:
         with self._lock:
             return tuple(job for job in self._held.values() if job.state == "running")
 
+    def failed(self) -> tuple[Job, ...]:
+        """Return the jobs that failed and were not started again since."""
+        with self._lock:
+            last = {job.name: job for job in self._held.values()}
+        return tuple(job for job in last.values() if job.state == "failed")
+
     def start(self, name: str, work: Work) -> Job:
         """Start a job, or return the one of that name that is at work already."""
         with self._lock:

@@ -54,12 +54,22 @@ class Shown:
     """``mine``, ``seen``, ``others``, ``conflict``, ``settled``: see ``place_state``."""
 
 
-def open_pools(bench: Workbench) -> dict[str, Pool]:
-    """Return query id -> its latest pool, in the order in which the queries were first pooled."""
+def open_pools(bench: Workbench, name: str | None = None) -> dict[str, Pool]:
+    """Return query id -> its latest pool, in the order in which the queries were first pooled.
+
+    Args:
+        bench: the workbench.
+        name: the pooling; None: all of them.
+    """
     pools: dict[str, Pool] = {}
-    for pool in bench.labels.pools():
+    for pool in bench.labels.pools(name=name):
         pools[pool.query_id] = pool
     return pools
+
+
+def poolings(bench: Workbench) -> tuple[str, ...]:
+    """Return the names of the poolings, the first one first."""
+    return tuple(dict.fromkeys(pool.name for pool in bench.labels.pools()))
 
 
 def tasks(bench: Workbench, pools: Mapping[str, Pool], by: str) -> tuple[Task, ...]:

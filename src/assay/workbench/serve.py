@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,11 +54,14 @@ def serve(
         h11_max_incomplete_event_size=32 * 1024,
     )
     try:
-        sockets = [config.bind_socket()]
-    except SystemExit as error:
+        listener = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+    except OSError as error:
         bench.close()
-        raise InputError(f"{host}:{port} cannot be taken", fix="another --port, or --port 0") from error
-    bound = sockets[0].getsockname()[1]
+        why = f"{host}:{port} cannot be taken ({error.strerror or error})"
+        raise InputError(why, fix="another --port, or --port 0") from error
+    bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound}/"
     tell(address)
@@ -65,4 +69,4 @@ def serve(
         tell(f"others need this token (it is not shown again): {access.token}")
         tell(f"or this link: {address}enter?token={access.token}")
     bench.jobs.start("assay check", bench.check_now)
-    uvicorn.Server(config).run(sockets=sockets)
+    uvicorn.Server(config).run(sockets=[listener])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,11 +12,14 @@ from starlette.responses import Response
 
 from assay.building.standing import standings
 from assay.flows.judge_licence import bar_of, judge_records, rates_of
-from assay.model.judges import JudgeRecord
+from assay.flows.judge_report import report_judge
+from assay.model.errors import InputError
+from assay.model.judges import JudgeRecord, JudgeReport
 from assay.model.labels import Standing
 from assay.stats.agreement import Agreement, cohen_kappa, krippendorff_alpha
 from assay.stats.rates import JudgeRates
 from assay.workbench.asked import bench_of
+from assay.workbench.bench import Workbench
 from assay.workbench.labelling import open_pools
 from assay.workbench.rendering import render
 
@@ -25,11 +29,10 @@ _DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two labellers over the places that both graded; of a judge, relevant or not is compared."""
+    """Two people over the places that both graded."""
 
     first: str
     second: str
-    judge: bool
     agreement: Agreement
 
 
@@ -50,19 +53,14 @@ def page(request: Request) -> Response:
     people = sorted({name for one in known for name in one.people})
     judges = sorted({name for one in known for name in one.judges})
     bar = bar_of(bench.project)
-    pools = open_pools(bench)
     conflicts = [one for one in known if one.conflict]
     return render(
         request,
         "judges.html",
         people=people,
-        judges=judges,
-        pairs=_pairs(known, people, judges, seed=bench.project.seed),
-        alpha=krippendorff_alpha(
-            [[one.people.get(name) for one in known] for name in people], scale="ordinal"
-        )
-        if len(people) > 1
-        else None,
+        pairs=_pairs(known, people, seed=bench.project.seed),
+        alpha=_alpha(known, people),
+        reports=_reports(bench, judges),
         bar=bar,
         licences=[
             Licence(record=record, rates=rates_of(record), licensed=rates_of(record).licensed(bar))
@@ -70,26 +68,36 @@ def page(request: Request) -> Response:
         ],
         conflicts=conflicts[:_MOST_CONFLICTS],
         more=max(0, len(conflicts) - _MOST_CONFLICTS),
-        pooled=frozenset(pools),
+        pooled=frozenset(open_pools(bench)),
     )
 
 
-def _pairs(known: tuple[Standing, ...], people: list[str], judges: list[str], *, seed: int) -> list[Pair]:
-    """Compare people two by two, then each judge with each person, where they met at all."""
+def _reports(bench: Workbench, judges: list[str]) -> list[JudgeReport]:
+    """Return each judge over the dev part of people's labels: to look at the test part is to spend it."""
+    counts = tuple(sorted(bench.labels.counts().items()))
+    reports: list[JudgeReport] = []
+    for judge in judges:
+        try:
+            made = bench.once(("judge", judge, counts), partial(report_judge, bench.project, judge=judge))
+        except InputError:  # nothing to hold it against yet
+            continue
+        reports.append(made)
+    return reports
+
+
+def _alpha(known: tuple[Standing, ...], people: list[str]) -> float | None:
+    if len(people) < 2:
+        return None
+    return krippendorff_alpha([[one.people.get(name) for one in known] for name in people], scale="ordinal")
+
+
+def _pairs(known: tuple[Standing, ...], people: list[str], *, seed: int) -> list[Pair]:
+    """Compare people two by two, where they met at all."""
     pairs: list[Pair] = []
     for first, second in combinations(people, 2):
         both = [one.people for one in known if first in one.people and second in one.people]
         if both:
             rng = np.random.default_rng(seed)
             found = cohen_kappa([x[first] for x in both], [x[second] for x in both], rng, draws=_DRAWS)
-            pairs.append(Pair(first=first, second=second, judge=False, agreement=found))
-    for judge in judges:
-        for person in people:
-            met = [one for one in known if judge in one.judges and person in one.people]
-            if met:
-                rng = np.random.default_rng(seed)
-                says = [one.judges[judge] > 0 for one in met]
-                said = [one.people[person] > 0 for one in met]
-                found = cohen_kappa(said, says, rng, draws=_DRAWS)
-                pairs.append(Pair(first=person, second=judge, judge=True, agreement=found))
+            pairs.append(Pair(first=first, second=second, agreement=found))
     return pairs

@@ -25,6 +25,7 @@ from assay.workbench.labelling import (
     marks_of,
     open_pools,
     place_states,
+    poolings,
     settle_place,
     shown_candidates,
     stored_query,
@@ -49,7 +50,8 @@ def page(request: Request) -> Response:
     bench, by = bench_of(request), who(request)
     if not by:
         return RedirectResponse(f"/name?back={quote(str(request.url.path))}", 303)
-    pools = open_pools(bench)
+    pooling = request.query_params.get("pooling") or None
+    pools = open_pools(bench, pooling)
     listed = tasks(bench, pools, by)
     if not listed:
         return render(request, "label_empty.html", keys=KEYS)
@@ -64,6 +66,8 @@ def page(request: Request) -> Response:
         request,
         "label.html",
         keys=KEYS,
+        pooling=pooling,
+        poolings=poolings(bench),
         tasks=listed,
         task=task,
         at=at,

@@ -49,6 +49,7 @@ def page(request: Request) -> Response:
         names=len({row.by for row in people}),
         conflicts=sum(one.conflict for one in standings(people, held.decisions)),
         jobs=bench.jobs.running(),
+        failed=bench.jobs.failed(),
         shown_at=bench.labels.shown,
     )
 

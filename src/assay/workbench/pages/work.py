@@ -23,13 +23,13 @@ _BEATS = 60
 
 
 def start(request: Request, sent: Sent) -> Response:
-    """Start ``assay run`` or ``assay check`` and lead to its page."""
+    """Start ``assay run``, ``assay check`` or ``assay golden pool`` and lead to its page."""
     bench = bench_of(request)
-    works = {"run": bench.run_now, "check": bench.check_now}
+    works = {"run": bench.run_now, "check": bench.check_now, "pool": bench.pool_now}
     what = text_of(sent, "what")
     if what not in works:
-        raise InputError(f"{what!r} cannot be started here", fix="run or check")
-    job = bench.jobs.start(f"assay {what}", works[what])
+        raise InputError(f"{what!r} cannot be started here", fix="run, check or pool")
+    job = bench.jobs.start("assay golden pool" if what == "pool" else f"assay {what}", works[what])
     return RedirectResponse(link(f"/work/{job.id}"), 303)
 
 
