@@ -132,3 +132,13 @@ def test_an_id_alone_in_one_list_meets_the_whole_hit_of_another():
     found = CallableRetriever(search).retrieve(ASKED[:1], k=1)
     assert found.chunks.ids == ("7",)
     assert (found.chunks.doc_ids, found.chunks.texts) == (("a.md",), ("text 0",))
+
+
+def test_a_cut_of_the_retrievers_own_is_told():
+    def four(query: str, k: int) -> list[str]:
+        return [f"{query} {place}" for place in range(min(k, 4))]
+
+    codes = [notice.code for notice in CallableRetriever(four).retrieve(ASKED, k=10).notices]
+    assert codes == ["short-lists"]
+    assert not CallableRetriever(four).retrieve(ASKED, k=4).notices
+    assert not CallableRetriever(four).retrieve(ASKED[:4], k=10).notices

@@ -201,3 +201,13 @@ def test_nothing_may_be_asked_and_there_is_no_recording(tmp_path: Path):
     values = {"type": "http", "url": "http://x/", "hits": "h", "recording": "r.jsonl", "record": "none"}
     with pytest.raises(InputError, match="there is no recording"):
         connect(values, folder=tmp_path)
+
+
+def test_a_recording_is_read_without_the_secrets(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("SEARCH_TOKEN", "hunter2")
+    values = table(server, params={"key": "${SEARCH_TOKEN}"}, recording="r.jsonl")
+    first = retrieve(values, tmp_path)
+    monkeypatch.delenv("SEARCH_TOKEN")
+    assert ids(retrieve({**values, "record": "none"}, tmp_path)) == ids(first)

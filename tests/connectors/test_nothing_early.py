@@ -32,7 +32,7 @@ PACKAGES = {
 FRAMEWORKS = ("langchain_core", "llama_index", "haystack", "dspy", "ir_datasets", "mteb")
 EVERYTHING = """
 import pkgutil, sys
-import assay, assay.connectors, assay.flows.retrieve, assay.flows.index, assay.cli
+import assay, assay.connectors, assay.flows.retrieve, assay.flows.index, assay.cli, assay.store.imports.known
 from importlib import import_module
 for module in pkgutil.iter_modules(assay.connectors.__path__):
     import_module(f"assay.connectors.{module.name}")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ ROLES: dict[str, Role] = {
 """Stage name -> role; every other name is a first-stage list."""
 
 Identity = tuple[str, ...]
+_FEWEST = 5
+"""Queries from which on equal lengths are no accident."""
 
 
 def collect(
@@ -86,6 +89,8 @@ class _Seen:
     unscored: set[int] = field(default_factory=set[int])
     repeated: set[int] = field(default_factory=set[int])
     long: set[int] = field(default_factory=set[int])
+    cut: int | None = None
+    """Length of every final list, where that is one length below k."""
 
 
 def _stage(
@@ -114,6 +119,9 @@ def _stage(
         rows += places
         scores += [float("nan") if hit.score is None else hit.score for hit in sorted_hits]
         offsets.append(len(rows))
+    lengths = {end - start for start, end in pairwise(offsets)}
+    if name == FINAL and not errors and len(lengths) == 1 and 0 < min(lengths) < k:
+        seen.cut = min(lengths)
     return StageTable(
         name=name,
         role=ROLES.get(name, "list"),
@@ -225,6 +233,9 @@ def _notices(
             if code == "retriever-errors":
                 text += f"; the first with: {errors[min(errors)]}"
             found.append(Notice(code=code, text=text, ids=ids))
+    if seen.cut is not None and len(query_ids) >= _FEWEST:
+        text = f"every list has {seen.cut} hits although k = {k}: the retriever has a cut of its own"
+        found.append(Notice(code="short-lists", text=text))
     if chunks.renamed:
         names = ["/".join(names) for names in chunks.renamed]
         text = f"{len(names)} places came under several ids and count as one chunk each ({listed(names)})"

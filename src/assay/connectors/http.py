@@ -81,7 +81,7 @@ class HttpSearch:
             body=_filled(self.body, values),
             params={name: str(_filled(value, values)) for name, value in params.items()},
             # Expanded before the query is put in: what people type names no environment variable.
-            sent={name: str(_filled(expand(value), values)) for name, value in params.items()},
+            sent=lambda: {name: str(_filled(expand(value), values)) for name, value in params.items()},
         )
         lists: dict[str, Any] = {stage: path.search(answer) for stage, path in self.paths.items()}
         if lists[FINAL] is None:

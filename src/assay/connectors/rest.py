@@ -6,7 +6,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, cast
 
@@ -74,7 +74,7 @@ class Rest:
         *,
         body: object = None,
         params: Mapping[str, str] | None = None,
-        sent: Mapping[str, str] | None = None,
+        sent: Callable[[], Mapping[str, str]] | None = None,
         absent: tuple[int, ...] = (),
     ) -> Any:  # noqa: ANN401 - JSON
         """Send a request and return the JSON of its answer; None where the answer is empty or ``absent``.
@@ -84,7 +84,7 @@ class Rest:
             path: put behind the base.
             body: sent as JSON; text is sent as it is (lines of JSON).
             params: the query string, as it is recorded.
-            sent: the query string, secrets filled in; None: as recorded.
+            sent: makes the query string with its secrets, where it is sent; None: as recorded.
             absent: status codes that mean that there is no such thing, and are no errors.
 
         Raises:
@@ -100,7 +100,7 @@ class Rest:
             known, answered = self.recording.answer(asked)
             if known:
                 return answered
-        answered = self._send(asked, sent or params, absent)
+        answered = self._send(asked, params if sent is None else sent(), absent)
         if self.recording is not None:
             names = names_in([self.base, *self.headers.values(), *self.secrets])
             answered = json.loads(hide(json.dumps(answered), names)) if names else answered

@@ -35,6 +35,10 @@ class SqliteSettings(EngineSettings, frozen=True, kw_only=True):
 
     tokenizer: str = "porter unicode61 remove_diacritics 0"
     """How FTS5 reads words; used when ``assay index`` makes the table."""
+    words_table: str | None = None
+    """The FTS5 table, by the same rowids; None: ``<table>_words``."""
+    vectors_table: str | None = None
+    """The vec0 table, by the same rowids; None: ``<table>_vectors``."""
 
 
 class SqliteEngine(Engine):
@@ -48,9 +52,9 @@ class SqliteEngine(Engine):
     def __init__(self, settings: SqliteSettings, around: Surroundings) -> None:
         self.settings = settings
         self.path = path_of(expand(settings.url), around)
-        self.table, self.words, self.vectors = (
-            quoted(f"{settings.table}{ending}") for ending in ("", "_words", "_vectors")
-        )
+        self.table = quoted(settings.table)
+        self.words = quoted(settings.words_table or f"{settings.table}_words")
+        self.vectors = quoted(settings.vectors_table or f"{settings.table}_vectors")
         self.pool: Pool[Any] = Pool(self._connect)
         self.columns = ", ".join(f"t.{quoted(name)}" for name in settings.columns())
 

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,7 +84,8 @@ def index_chunks(
     embedder = ProjectEmbedder(project, chunks)
     around = Surroundings(folder=project.folder, embed=embedder)
     try:
-        engine = kind.open(read, around)
+        # What is put in is put in now: nothing of it comes from a recording.
+        engine = kind.open(msgspec.structs.replace(read, recording=None), around)
         added, kept, removed = _fill(engine, chunks, embedder, batch, progress)
     except AssayError:
         raise
