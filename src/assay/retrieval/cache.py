@@ -17,10 +17,10 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,23 +176,36 @@ class Cache:
 @contextmanager
 def _one_at_a_time(folder: Path | None, name: str) -> Generator[None]:
     """Let one program at a time make an entry; the system lets go of the lock when a program ends."""
-    if folder is None:
+    lock = None if folder is None else _locked(folder, name)
+    if lock is None:
         yield
         return
+    with lock:
+        try:
+            yield
+        finally:
+            # Gone before it is let go: whoever waited sees that it holds a file that is no longer there.
+            Path(lock.name).unlink(missing_ok=True)
+
+
+def _locked(folder: Path, name: str) -> IO[bytes] | None:
+    """Wait for the lock of an entry; None where there are no locks, and two programs may do work twice."""
     try:
-        import fcntl  # noqa: PLC0415 - where there is none, two programs may do work twice
+        import fcntl  # noqa: PLC0415 - not on Windows
 
         # Not in the folder, which may be deleted at any time; and one lock an entry, for entries may nest.
         locks = Path(tempfile.gettempdir()) / f"assay-locks-{os.getuid()}"
         locks.mkdir(mode=0o700, exist_ok=True)
-        place = blake2b(f"{folder.resolve()}\n{name}".encode(), digest_size=12).hexdigest()
-        lock = (locks / place).open("ab")
+        place = locks / blake2b(f"{folder.resolve()}\n{name}".encode(), digest_size=12).hexdigest()
+        while True:
+            lock = place.open("ab")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock.fileno()), place.stat()):
+                    return lock
+            lock.close()
     except (ImportError, OSError):
-        yield
-        return
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        return None
 
 
 def _seal(folder: Path, arrays: Arrays) -> None:
