@@ -45,7 +45,8 @@ def project_with(folder: Path, call: str, more: str = "") -> Path:
 
 def test_a_retriever_that_gives_texts_is_measured_by_anchor(tmp_path: Path):
     evaluation = evaluate(load_project(project_with(tmp_path, "texts")))
-    assert evaluation.unit == "anchor"
+    assert evaluation.unit == evaluation.summary.unit == "anchor"
+    assert "anchor" not in evaluation.summary.units  # those are the other units
     assert evaluation.summary.measures["recall@2"].mean == 1.0
     assert "unit" in [notice.code for notice in evaluation.notices]
 

@@ -37,7 +37,7 @@ def summarise(evaluation: Evaluation) -> Summary:
         golden_name=golden.name,
         k=run.k,
         k_by_kind=dict(project.measure.k_by_kind),
-        unit=project.measure.unit,
+        unit=evaluation.unit,
         kinds=golden.all_kinds,
         measures=_averages(table),
         by_kind={kind: _averages(table, mask) for kind, mask in kinds.items()},
