@@ -69,7 +69,7 @@ def test_nothing_is_changed_without_the_token_of_the_session(ada: Visitor, path:
 
 @pytest.mark.parametrize("path", CHANGES)
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1:9999", "https://127.0.0.1:8377"]
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:9999", "https://127.0.0.1"]
 )
 def test_nothing_is_changed_from_another_page(ada: Visitor, path: str, origin: str):
     answer = ada.post(path, {}, origin=origin)
@@ -212,6 +212,17 @@ def test_a_shared_server_goes_by_addresses_and_by_the_names_it_was_given(shared:
     assert all(shared.knows_host(host) for host in known)
     assert not shared.knows_host("evil.example")
     assert not access_for("192.168.1.7").knows_host("192.168.1.8")
+
+
+def test_a_name_on_loopback_is_a_proxys_and_needs_the_token_too():
+    assert access_for("127.0.0.1", ("labels.example.org",)).token is not None
+
+
+def test_a_proxy_that_speaks_tls_may_stand_before_it(bench: Workbench):
+    visitor = Visitor(bench, access=Access(hosts=frozenset({"labels.example.org"})), name="ada")
+    visitor.client.headers["host"] = "labels.example.org"
+    for origin, status in (("https://labels.example.org", 303), ("https://other.example.org", 403)):
+        assert visitor.post("/name", {"name": "Ada"}, origin=origin).status_code == status
 
 
 def test_secrets_are_in_no_text_that_may_be_logged(shared: Access):

@@ -79,22 +79,26 @@ class Access:
 
 
 def access_for(host: str, names: tuple[str, ...] = ()) -> Access:
-    """Return what an address asks for: nothing on loopback, a new token anywhere else.
+    """Return what an address asks for: nothing on loopback, a new token wherever others can come from.
 
     Args:
         host: the address that the server binds to.
-        names: further names that people reach it by.
+        names: further names that people reach it by: on loopback through a proxy, so a token is asked for.
     """
     more = frozenset(name.lower() for name in names)
     if is_loopback(host):
-        return Access(hosts=LOOPBACK | more)
+        return Access(token=_new_token() if more else None, hosts=LOOPBACK | more)
     shown = f"[{host}]" if ":" in host else host
     own = frozenset({shown.lower(), socket.gethostname().lower(), socket.getfqdn().lower()})
     return Access(
-        token=secrets.token_urlsafe(24),
+        token=_new_token(),
         hosts=LOOPBACK | own | more,
         any_address=host in {"0.0.0.0", "::"},  # noqa: S104 - it is asked for, and then needs the token
     )
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(24)
 
 
 def new_session() -> str:

@@ -53,8 +53,8 @@ def code_points(text: str, start: int, end: int) -> Span:
 
     A sign that is spelled out is taken whole.
 
-    >>> code_points("a\x07b \U0001f600 gold", 12, 16)
-    (5, 9)
+    >>> code_points("a\x07b \U0001f600 gold", 14, 18)
+    (6, 10)
     >>> code_points("a\x07b", 3, 4)
     (1, 2)
     """
@@ -76,8 +76,8 @@ def code_points(text: str, start: int, end: int) -> Span:
 def whole_words(text: str, span: Span) -> Span:
     """Return a span without blanks at its ends and with the words whole that it cuts.
 
-    >>> whole_words("Refunds reach the card.", (3, 14))
-    (0, 17)
+    >>> whole_words("Refunds reach the card.", (3, 12))
+    (0, 13)
     """
     start, end = span
     while start < end and text[start].isspace():

@@ -140,16 +140,17 @@ class Guard:
             if changes or _wants_json(headers):
                 return JSONResponse({"error": "the token is missing: open the page again"}, 401)
             return RedirectResponse(ENTRANCE, 303)
-        return self._forged(scope, headers, body, session) if changes else None
+        return self._forged(headers, body, session) if changes else None
 
-    def _forged(self, scope: Scope, headers: Headers, body: bytes, session: str) -> Response | None:
+    def _forged(self, headers: Headers, body: bytes, session: str) -> Response | None:
         """Return why a request that changes something is not from a page of ours; None when it is."""
         origin = headers.get("origin")
-        own = f"{scope['scheme']}://{headers['host']}".lower()
+        # The name and the port decide: before us there may be a proxy that speaks TLS.
+        own = {f"{scheme}://{headers['host']}".lower() for scheme in ("http", "https")}
         if origin is None:
             if headers.get("sec-fetch-site") != "same-origin":
                 return _refused("the request does not say where it comes from", 403)
-        elif origin.lower() != own:
+        elif origin.lower() not in own:
             return _refused("the request comes from another page", 403)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in {_JSON, _FORM}:
