@@ -51,8 +51,11 @@ class EngineSettings(ConnectorSettings, frozen=True, kw_only=True):
     fusion: Literal["rrf", "engine"] | None = None
     """``engine``: the engine's own hybrid search; None: that where it has one, else ``rrf``."""
     k_rrf: Annotated[float, Meta(ge=0)] = 60.0
+    """How much less the top of a list counts in the fusion than it would alone."""
     vector_field: str = "embedding"
+    """The column or field of the vectors."""
     fulltext_field: str = "searched"
+    """The column or field whose words are searched."""
 
     def columns(self) -> tuple[str, ...]:
         """Return the columns of a hit: those that ``fields`` names, or those that ``assay index`` makes."""

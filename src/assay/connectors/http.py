@@ -41,6 +41,7 @@ class HttpSettings(RestSettings, frozen=True, kw_only=True):
     """``type = "http"``: any JSON search endpoint."""
 
     method: Method = "POST"
+    """How it is asked."""
     params: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """The query string."""
     body: dict[str, Any] | list[Any] | None = None

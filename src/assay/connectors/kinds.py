@@ -37,17 +37,24 @@ class FieldSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """
 
     id: str | None = None
+    """The retriever's own id of a chunk."""
     document: str | None = None
+    """The document that it was cut from."""
     start: str | None = None
+    """Its first code point there."""
     end: str | None = None
+    """One past its last."""
     score: str | None = None
+    """Higher is better."""
     text: str | None = None
+    """The chunk's text."""
 
 
 class ConnectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that every connector has."""
 
     type: str = "callable"
+    """Which connector."""
     concurrency: Annotated[int, Meta(ge=1)] = 1
     """How many calls may run at a time; results do not depend on it."""
     timeout_s: Annotated[float, Meta(gt=0)] | None = None

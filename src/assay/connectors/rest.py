@@ -29,6 +29,7 @@ class RestSettings(ConnectorSettings, frozen=True, kw_only=True):
     """The settings of every retriever behind HTTP."""
 
     url: str
+    """Where it is; ``${NAME}`` is replaced by an environment variable."""
     headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """Sent with every request; ``${NAME}`` is replaced by an environment variable."""
     timeout_s: Annotated[float, Meta(gt=0)] | None = 30.0

@@ -22,11 +22,13 @@ class VespaSettings(ServedSettings, frozen=True, kw_only=True):
     """``type = "vespa"``: ``vespa+http://host:8080``; the table is the schema."""
 
     namespace: str = "assay"
+    """The namespace of its documents' ids."""
     vector_input: str = "q"
     """The query feature that takes the vector: ``query(q)``."""
     vector_profile: str = "vector"
     """The rank profile of the vector list."""
     fulltext_profile: str = "fulltext"
+    """The rank profile of the full-text list."""
     fused_profile: str | None = None
     """The rank profile that fuses both; None: the lists are fused here."""
 
