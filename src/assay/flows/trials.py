@@ -230,7 +230,7 @@ class _Session:
                 self.notices.append(Notice(code="trial-left-out", text=text))
         self._tell(len(turned), len(turned))
         if absent:
-            text = f"left out, because nothing is installed for it: {listed(absent)}"
+            text = f"left out, because nothing is installed for it: {listed(list(dict.fromkeys(absent)))}"
             self.notices.append(Notice(code="not-installed", text=text))
         return Tried(
             trials=tuple(trial for _, trial in trials),
