@@ -238,9 +238,11 @@ def _ties(
     changed = np.zeros(len(tied), np.bool_)
     ranges: dict[str, tuple[float, float]] = {}
     for name, one in spread.items():
+        if not one.changed.any():
+            continue
         changed |= one.changed
         low, high = (_mean_with(table, name, tied, ends) for ends in (one.worst, one.best))
-        if one.changed.any() and low is not None and high is not None:
+        if low is not None and high is not None:
             ranges[name] = (low, high)
     if not ranges:
         return {}, None

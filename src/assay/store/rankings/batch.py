@@ -127,10 +127,11 @@ def stacked(batches: Sequence[Batch]) -> Batch:
 
 def together(batch: Batch) -> Batch:
     """Bring the rows of each query together, queries by first appearance, rows in their order."""
-    position: dict[str, int] = {}
-    codes = np.array([position.setdefault(query, len(position)) for query in batch.queries], np.int64)
+    position = dict.fromkeys(batch.queries, 0)
     if len(position) == len(batch.queries):
         return batch
+    position = {query: place for place, query in enumerate(position)}
+    codes = np.array([position[query] for query in batch.queries], np.int64)
     per_row = np.repeat(codes, batch.lengths)
     return batch.take(
         np.argsort(per_row, kind="stable"), list(position), np.bincount(per_row, minlength=len(position))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from assay.store.rankings.batch import (
     repeats,
     row_keys,
 )
-from assay.store.rankings.ids import Keys, Positions, scattered
+from assay.store.rankings.ids import Docs, Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
 from assay.store.rankings.ordering import Ordering, Places, Ties, distinct, ranges
 
@@ -83,6 +84,8 @@ class Meet:
         self._contradicted: list[str] = []
         self._not_numbers: list[str] = []
         self._folded = 0
+        self._asked: tuple[type[Docs], Docs, Keys] | None = None
+        """The judged documents, stored as the run's are, and their keys; made once for a kind of run."""
 
     def add(self, batch: Batch) -> None:
         """Take the rows of some whole queries.
@@ -92,7 +95,7 @@ class Meet:
         """
         batch, keys = self._unrepeated(batch)
         position = self._set.position
-        query = np.array([position.get(name, -1) for name in batch.queries], np.int64)
+        query = np.fromiter(map(position.get, batch.queries, repeat(-1)), np.int64, len(batch.queries))
         if (query < 0).any():
             self._extra += [
                 name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0
@@ -172,11 +175,17 @@ class Meet:
         judged = ranges(offsets[query[known]], sizes)
         if not len(judged):
             return np.zeros(0, np.intp), np.zeros(0, np.intp)
-        docs = batch.docs.like(self._set.docs.take(judged))
-        wanted = docs.keys() ^ np.repeat(scattered(known), sizes)
-        rows, place = _equal_keys(keys, wanted)
-        same = batch.docs.take(rows).same(docs.take(place))
-        return rows[same], judged[place[same]]
+        docs, asked = self._judged_docs(batch.docs)
+        rows, place = _equal_keys(keys, asked[judged] ^ np.repeat(scattered(known), sizes))
+        hit = judged[place]
+        same = batch.docs.take(rows).same(docs.take(hit))
+        return (rows, hit) if same.all() else (rows[same], hit[same])
+
+    def _judged_docs(self, like: Docs) -> tuple[Docs, Keys]:
+        if self._asked is None or self._asked[0] is not type(like):
+            docs = like.like(self._set.docs)
+            self._asked = (type(like), docs, docs.keys())
+        return self._asked[1], self._asked[2]
 
     def _columns(self) -> tuple[NDArray[np.int64], ...]:
         parts = self._parts

@@ -14,6 +14,8 @@ Item = TypeVar("Item")
 SLICE = 1 << 23
 """Bytes that are parsed at a time: small enough for the processor's cache, large enough for threads."""
 
+_NEAR = 1 << 10
+
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -105,6 +107,9 @@ def sliced(path: Path) -> Iterator[bytes]:
     Raises:
         InputError: as ``opened``, or the compressed file is broken.
     """
+    if compression(path) is None:
+        yield from _sliced_plain(path)
+        return
     rest = b""
     for piece in _pieces(path):
         cut = piece.rfind(b"\n") + 1
@@ -115,6 +120,24 @@ def sliced(path: Path) -> Iterator[bytes]:
         rest = piece[cut:]
     if rest:
         yield rest
+
+
+def _sliced_plain(path: Path) -> Iterator[bytes]:
+    """Read each slice once, to where its last line ends."""
+    with path.open("rb") as file:  # buffered, so that a read is never short before the end
+        start = 0
+        while True:
+            file.seek(start + SLICE)
+            more = 0
+            while (near := file.read(_NEAR)) and b"\n" not in near:
+                more += len(near)
+            more += near.find(b"\n") + 1
+            file.seek(start)
+            data = file.read(SLICE + more)
+            if not data:
+                return
+            yield data
+            start += len(data)
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
