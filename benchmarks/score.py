@@ -53,12 +53,15 @@ with open(sys.argv[1]) as file:
         run.setdefault(query, {})[doc] = float(score)
 names = {"ndcg_cut.10", "recall.10", "recall.100", "recip_rank", "map"}
 evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
-import time; start = time.perf_counter()
-values = evaluator.evaluate(run)
-spent = time.perf_counter() - start
+import time
+spent = []
+for _ in range(3):
+    start = time.perf_counter()
+    values = evaluator.evaluate(run)
+    spent.append(time.perf_counter() - start)
 keys = ["ndcg_cut_10", "recall_10", "recall_100", "recip_rank", "map"]
 means = [sum(one[key] for one in values.values()) / len(values) for key in keys]
-print(json.dumps({"means": means, "memory_s": spent}))
+print(json.dumps({"means": means, "memory_s": min(spent)}))
 """
 
 IR_MEASURES = """
@@ -78,10 +81,12 @@ qrels = Qrels.from_file(sys.argv[2], kind="trec")
 run = Run.from_file(sys.argv[1], kind="trec")
 names = ["ndcg@10", "recall@10", "recall@100", "mrr", "map"]
 means = evaluate(qrels, run, names, make_comparable=True)
-start = time.perf_counter()
-evaluate(qrels, run, names)
-spent = time.perf_counter() - start
-print(json.dumps({"means": [float(means[name]) for name in names], "memory_s": spent}))
+spent = []
+for _ in range(3):
+    start = time.perf_counter()
+    evaluate(qrels, run, names)
+    spent.append(time.perf_counter() - start)
+print(json.dumps({"means": [float(means[name]) for name in names], "memory_s": min(spent)}))
 """
 
 ASSAY_IN_MEMORY = """
@@ -110,7 +115,7 @@ for _ in range(3):
     start = time.perf_counter()
     values = score(Meet(judgements, Rules(ties="given")).take([batch]).judged, measures)
     spent.append(time.perf_counter() - start)
-print(json.dumps({"means": [float(np.nansum(v) / n) for v in values.values()], "memory_s": sorted(spent)[1]}))
+print(json.dumps({"means": [float(np.nansum(v) / n) for v in values.values()], "memory_s": min(spent)}))
 """
 
 
@@ -274,7 +279,11 @@ def table(size: Size, results: dict[str, Times]) -> str:
         lines.append(f"| {name} | {shown} |")
     memory = {name: median(times.memory_s) for name, times in results.items() if times.memory_s}
     mine = memory["Assay, in memory"]
-    lines += ["", "| in memory (ids coded, lists sorted) | seconds | times Assay's |", "|---|---:|---:|"]
+    lines += [
+        "",
+        "| in memory (ids coded, lists sorted), best of 3 | seconds | times Assay's |",
+        "|---|---:|---:|",
+    ]
     lines += [f"| {name} | {spent:.3f} | {spent / mine:.1f} |" for name, spent in memory.items()]
     peers = [
         median(times.wall_s)
