@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.flows.prepare import prepare
 from assay.flows.project import load_project
 from assay.model.errors import ConfigError
 from small_project import make_project
@@ -21,6 +22,44 @@ def test_every_fault_of_the_file_comes_at_once_with_the_nearest_name(tmp_path: P
     assert "assay.toml nmae: there is no such setting\n  fix: did you mean 'name'?" in told
     assert "assay.toml k: should be int, not 'ten'" in told
     assert "assay.toml corpsu: there is no such setting\n  fix: did you mean 'corpus'?" in told
+
+
+def test_faults_of_all_tables_come_at_once_also_of_those_that_rooms_read(tmp_path: Path):
+    told = faults_of(
+        tmp_path,
+        "nmae = 'x'\nk = true\n[corpus]\npaht = 'docs'\n[chunker]\nname = 'paragrafs'\n"
+        "[pipeline]\npol = 5\nk = 3\n[measure]\nnames = ['nDGC@10']\n[gate]\n'recal@10' = '>= 0.7'\n",
+    )
+    for place, fix in (
+        ("nmae: there is no such setting", "did you mean 'name'?"),
+        ("k: should be int, not True", "k = 10, for one"),
+        ("[corpus] paht: there is no such setting", "did you mean 'path'?"),
+        ("[pipeline] k: k stands above the tables", "k = 3 as a line"),
+        ("[chunker]: no chunker is called 'paragrafs'", "did you mean 'paragraphs'?"),
+        ("[pipeline] pol: there is no such setting", "did you mean 'pool'?"),
+        ("[measure] names: unknown measure 'nDGC@10'", "did you mean nDCG@10?"),
+        ("[gate] 'recal@10': unknown measure 'recal@10'", "did you mean recall@10?"),
+    ):
+        assert f"assay.toml {place}\n  fix: {fix}" in told
+
+
+def test_a_run_tells_the_faults_of_every_room_before_it_reads_anything(tmp_path: Path):
+    settings = (
+        "[corpus]\npath = 'nowhere'\n[chunker]\nmax_char = 9\n[pipeline]\nvector = false\nfulltext = false\n"
+    )
+    project = load_project(make_project(tmp_path, settings=settings))
+    with pytest.raises(ConfigError) as caught:
+        prepare(project)
+    told = str(caught.value)
+    assert "assay.toml [chunker]: no setting is called 'max_char'\n  fix: did you mean 'max_chars'?" in told
+    assert "assay.toml [pipeline] vector: both lists are off" in told
+    assert "nowhere" not in told
+
+
+def test_a_folder_in_the_place_of_the_file_is_called_one(tmp_path: Path):
+    (tmp_path / "assay.toml").mkdir()
+    with pytest.raises(ConfigError, match="is a folder, not a file"):
+        load_project(tmp_path)
 
 
 def test_unknown_keys_inside_a_table_are_errors(tmp_path: Path):

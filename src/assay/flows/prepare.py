@@ -19,12 +19,11 @@ from assay.corpus import (
     read_corpus,
 )
 from assay.flows.project import FILE, Project
+from assay.flows.wiring import DEFAULT_CHUNKER, wired
 from assay.model.documents import Chunk
 from assay.model.golden import GoldenSet
 from assay.model.notices import Notice
 from assay.store.golden import load_golden_lines
-
-DEFAULT_CHUNKER = "paragraphs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +46,11 @@ def prepare(project: Project) -> Prepared:
     Raises:
         InputError: a file or a setting is wrong; all faults of each are listed.
     """
+    chunker = wired(project.raw)
     golden = load_golden_lines(
         project.golden_path, kinds=project.golden.kinds, name=project.golden.name or project.golden_path.stem
     )
     corpus = load_corpus(project)
-    chunker = load_chunker(project)
     chunks = tuple(chunk_corpus(corpus.documents, chunker))
     return Prepared(
         project=project,

@@ -1,7 +1,8 @@
 """A project: what ``assay.toml`` says, read strictly.
 
 Every table is checked before anything runs, and all faults come at once, each with the nearest known name.
-The tables of the chunker and of the pipeline are checked by the rooms that use them.
+The tables of the chunker, of the pipeline and of the gate are checked by the rooms that use them
+(``wiring.py``): when something else is wrong too, and before a run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -141,13 +142,17 @@ def load_project(path: str | Path = ".") -> Project:
     if file.is_dir():
         file = file / FILE
     if not file.is_file():
-        raise ConfigError(
-            Fault(where=str(file), what="there is no such file", fix="assay init FOLDER writes one")
-        )
+        what = "is a folder, not a file" if file.is_dir() else "there is no such file"
+        raise ConfigError(Fault(where=str(file), what=what, fix="assay init FOLDER writes one"))
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(Fault(where=str(file), what=f"this is not TOML: {error}")) from error
+    except tomllib.TOMLDecodeError as error:
+        fix = "mend that place; assay init writes a file to compare with"
+        raise ConfigError(Fault(where=str(file), what=f"this is not TOML: {error}", fix=fix)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            Fault(where=str(file), what=f"this is not TOML: {error}", fix="save the file as UTF-8")
+        ) from error
     return project_of(raw, folder=file.parent, where=file.name)
 
 
@@ -164,24 +169,32 @@ def project_of(raw: Mapping[str, Any], *, folder: Path, where: str = FILE) -> Pr
         value = raw.get(key, {})
         if not isinstance(value, dict) and not (key == "retriever" and isinstance(value, str)):
             faults.append(Fault(where=f"{where} {key}", what=f"should be a table, not {value!r}"))
-    for key, kind in (("name", str), ("k", int), ("seed", int)):
-        if not isinstance(raw.get(key, kind()), kind):
-            faults.append(Fault(where=f"{where} {key}", what=f"should be {kind.__name__}, not {raw[key]!r}"))
-    if faults:
-        raise ConfigError(faults)
-    if raw.get("k", 10) < 1:
-        faults.append(Fault(where=f"{where} k", what=f"should be at least 1, not {raw['k']}"))
-    if "k" in raw.get("pipeline", {}):
-        fix = f"k = {raw['pipeline']['k']!r} as a line of its own above the first table"
+    for key, kind, example in (("name", str, '"docs"'), ("k", int, 10), ("seed", int, 0)):
+        value = raw.get(key, kind())
+        if not isinstance(value, kind) or isinstance(value, bool):
+            what = f"should be {kind.__name__}, not {value!r}"
+            faults.append(Fault(where=f"{where} {key}", what=what, fix=f"{key} = {example}, for one"))
+        elif key == "k" and "k" in raw and raw["k"] < 1:
+            faults.append(
+                Fault(where=f"{where} k", what=f"should be at least 1, not {raw['k']}", fix="k = 10")
+            )
+    tables = {
+        key: cast("dict[str, Any]", raw.get(key, {})) for key in TABLES if isinstance(raw.get(key, {}), dict)
+    }
+    if "k" in tables.get("pipeline", {}):
+        fix = f"k = {tables['pipeline']['k']!r} as a line of its own above the first table"
         faults.append(Fault(where=f"{where} [pipeline] k", what="k stands above the tables", fix=fix))
-    if faults:
-        raise ConfigError(faults)
-    corpus, more = read_settings(CorpusTable, raw.get("corpus", {}), f"{where} [corpus]")
-    golden, golden_faults = read_settings(GoldenTable, raw.get("golden", {}), f"{where} [golden]")
-    measure, measure_faults = read_settings(MeasureTable, raw.get("measure", {}), f"{where} [measure]")
-    faults = [*more, *golden_faults, *measure_faults]
-    if corpus is None or golden is None or measure is None:
-        raise ConfigError(faults)
+    # A table that is none, or whose name is misspelled, has its fault already.
+    corpus, more = read_settings(CorpusTable, tables.get("corpus", {}), f"{where} [corpus]")
+    faults += more if "corpus" in tables and ("corpus" in raw or not faults) else ()
+    golden, more = read_settings(GoldenTable, tables.get("golden", {}), f"{where} [golden]")
+    faults += more
+    measure, more = read_settings(MeasureTable, tables.get("measure", {}), f"{where} [measure]")
+    faults += more
+    if faults or corpus is None or golden is None or measure is None:
+        from assay.flows.wiring import wiring_faults  # noqa: PLC0415 - only on the way to an error
+
+        raise ConfigError([*faults, *wiring_faults(raw, where=where)])
     retriever = raw.get("retriever")
     return Project(
         folder=folder,
