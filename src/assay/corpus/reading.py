@@ -18,6 +18,7 @@ from assay.model.documents import Document
 from assay.model.errors import Fault, InputError
 from assay.model.notices import Notice, listed
 
+_ELSEWHERE = "name a folder, a glob or a file that is there"
 _HTML = frozenset({".html", ".htm", ".xhtml"})
 # Files that people name by mistake: what is in them is not text, whatever their bytes are.
 _NEED_CONVERTING = frozenset({".pdf", ".docx", ".doc", ".pptx", ".xlsx", ".epub", ".odt", ".parquet"})
@@ -67,7 +68,9 @@ def read_corpus(
     faults = [fault for fault in (encoding_fault(encoding),) if fault]
     found = find_files(source, include=include, exclude=exclude)
     if found is None:
-        raise InputError([*faults, Fault(where=str(source), what="there is no such file or folder")])
+        raise InputError(
+            [*faults, Fault(where=str(source), what="there is no such file or folder", fix=_ELSEWHERE)]
+        )
     if not found.files:
         faults.append(_nothing(source, include, exclude, found.notices))
     if faults:
@@ -95,9 +98,11 @@ def _nothing(
     looked = f"no file matches {', '.join(include)}" if include else "no text file is there"
     but = f" (exclude: {', '.join(exclude)})" if exclude else ""
     there = f"; {notices[0].text}" if notices else ""
-    return Fault(
-        where=str(source), what=f"{looked}{but}{there}", fix="name files by include, for one **/*.md"
-    )
+    fix = "name files by include, for one **/*.md"
+    records = [name for notice in notices for name in notice.ids if kind_of(name) in RECORD_SUFFIXES]
+    if records:
+        fix = f"a file of records is named itself: {(Path(source) / records[0]).as_posix()}"
+    return Fault(where=str(source), what=f"{looked}{but}{there}", fix=fix)
 
 
 def _read_file(name: str, path: Path, encoding: str | None, columns: Columns) -> _Read:

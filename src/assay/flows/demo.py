@@ -20,6 +20,10 @@ def copy_demo(folder: Path) -> bool:
         InputError: the folder holds something else.
     """
     if (folder / FILE).is_file():
+        if not (folder / "handbook").is_dir():
+            raise InputError(
+                Fault(where=str(folder), what="holds another project", fix="assay demo OTHER-FOLDER")
+            )
         return False
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(

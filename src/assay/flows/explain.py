@@ -33,7 +33,7 @@ def explain(evaluation: Evaluation, query_id: str) -> Explanation:
     query = next((query for query in golden.queries if query.id == query_id), None)
     if query is None or query_id not in run.query_position:
         close = nearest(query_id, run.query_ids)
-        fix = f"did you mean {close!r}?" if close else "assay run --json lists the queries under misses"
+        fix = f"did you mean {close!r}?" if close else "the ids stand in the golden set: one query a line"
         raise InputError(f"there is no query {query_id!r} in this run", fix=fix)
     relevance = evaluation.relevance.by_query[query_id]
     k = evaluation.cuts.get(query_id, run.k)

@@ -64,9 +64,13 @@ def read_raw(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise InputError(Fault(where=str(path), what="there is no such file")) from None
+        fix = "write it, or name the file that is there"
+        raise InputError(Fault(where=str(path), what="there is no such file", fix=fix)) from None
     except OSError as error:
-        raise InputError(Fault(where=str(path), what=f"cannot be read ({error.strerror})")) from error
+        fix = "name a file" if path.is_dir() else "see who may read it: ls -l"
+        raise InputError(
+            Fault(where=str(path), what=f"cannot be read ({error.strerror})", fix=fix)
+        ) from error
     if data[:2] != b"\x1f\x8b":
         return data
     try:
