@@ -44,7 +44,9 @@ class Job:
     @property
     def command(self) -> str:
         chosen = "".join(f" --set {name}={value}" for name, value in self.options.items())
-        return f"assay import {self.form} {self.place}{chosen} --into {self.name} && assay run {self.name}"
+        return (
+            f"assay import {self.form} $SETS/{self.place}{chosen} --into {self.name} && assay run {self.name}"
+        )
 
 
 JOBS = (
@@ -203,11 +205,11 @@ def section(rows: Sequence[str], ray: Sequence[str]) -> Iterator[str]:
     yield f"| {' | '.join(HEAD)} |"
     yield f"|---|{'---:|' * 3}---|{'---:|' * 9}"
     yield from rows
-    yield "\nThe commands, from the folder of the sets:\n"
+    yield "\nThe commands, with the folder of the sets in `SETS`, from an empty folder:\n"
     yield "```sh"
     yield from (job.command for job in JOBS)
-    yield "assay import ray-docs ray-docs-runs --into ray   # 8 ranked lists, no documents"
-    yield "assay import mtrag mtrag-tasks --into mtrag      # 777 queries, 2,128 labels, no documents"
+    yield "assay import ray-docs $SETS/ray-docs-runs --into ray   # 8 ranked lists, no documents"
+    yield "assay import mtrag $SETS/mtrag-tasks --into mtrag      # 777 queries, 2,128 labels, no documents"
     yield "```"
     yield CLOSING
     yield "| list | published | here |"
