@@ -3,12 +3,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import assay
 from assay.cli import overview, run
 from assay.cli.commands import COMMANDS
+from small_project import make_project
 
 
 def loaded_by(code: str) -> set[str]:
@@ -85,6 +87,24 @@ def test_version_verbose_names_the_packages_that_a_bug_report_needs(capsys: pyte
     assert run(["--version", "--verbose"]) == 0
     told = capsys.readouterr().out
     assert all(name in told for name in ("assay ", "python ", "numpy ", "polars "))
+
+
+def test_a_place_that_cannot_be_used_is_told_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = make_project(tmp_path)
+    (folder / ".assay").write_text("a file, where a folder should be")
+    assert run(["run", str(folder)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {folder / '.assay' / 'cache'}: Not a directory\n  fix: ")
+
+
+def test_the_demo_does_not_take_the_place_of_another_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = make_project(tmp_path)
+    assert run(["demo", str(folder)]) == 2
+    assert f"error: {folder}: holds another project" in capsys.readouterr().err
 
 
 def test_a_group_lists_its_verbs_without_loading_them(capsys: pytest.CaptureFixture[str]):

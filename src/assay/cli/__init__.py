@@ -50,6 +50,12 @@ def _guarded(verb: str, rest: list[str]) -> int:
         # The reader of a pipe has gone (`assay show | head`): nothing to say, and nothing to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # A full disk, a folder that may not be written, a file in the place of a folder.
+        if error.filename is None:
+            raise
+        fix = "free the place, or make it readable and writable"
+        return _complain(f"{error.filename}: {error.strerror}\n  fix: {fix}")
 
 
 def overview() -> str:
