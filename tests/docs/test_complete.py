@@ -42,7 +42,7 @@ def test_every_option_of_the_command_says_what_it_does(name: str, module: str):
     assert (command.__doc__ or "").strip()
     silent = [
         argument.name
-        for argument in cast("Any", app.assemble_argument_collection())
+        for argument in cast("Any", app.assemble_argument_collection(parse_docstring=True))
         if argument.parse and not argument.parameter.help
     ]
     assert not silent
