@@ -86,7 +86,7 @@ def test_every_command_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
 def test_version_verbose_names_the_packages_that_a_bug_report_needs(capsys: pytest.CaptureFixture[str]):
     assert run(["--version", "--verbose"]) == 0
     told = capsys.readouterr().out
-    assert all(name in told for name in ("assay ", "python ", "numpy ", "polars "))
+    assert all(name in told for name in ("assay ", "Python ", "numpy ", "polars "))
 
 
 def test_a_place_that_cannot_be_used_is_told_without_a_traceback(
