@@ -13,7 +13,7 @@ from assay.model.comparison import Comparison, Interval
 from assay.model.errors import InputError
 from assay.report.html import plots
 from assay.report.html.notebook import Drawing, html_of
-from assay.report.html.svg import drawing, text
+from assay.report.html.svg import drawing, element, text
 
 if TYPE_CHECKING:
     from assay.flows.evaluate import Evaluation
@@ -80,11 +80,8 @@ def plot_differences(comparison: Comparison) -> Drawing:
         name = row.measure if row.group is None else f"  {row.group}"
         top = 24.0 + at * 22
         parts.append(text(10 if row.group else 0, top + 14, name, "label"))
-        parts.append(
-            plots.whisker(row.difference, row.interval, reach, width=320).replace(
-                "<svg", f'<svg x="180" y="{top:g}"', 1
-            )
-        )
+        bar = plots.whisker(row.difference, row.interval, reach, width=320)
+        parts.append(element("g", bar, transform=f"translate(180 {top:g})"))
         parts.append(text(514, top + 14, row.verdict, "value"))
     return Drawing(drawing(parts, width=WIDTH, height=30 + 22 * len(rows), label="differences by group"))
 
