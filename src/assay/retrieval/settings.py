@@ -27,7 +27,8 @@ from msgspec import Meta, Struct
 
 from assay.model.errors import ConfigError, Fault, nearest
 from assay.model.settings import read_settings, unknown_key
-from assay.retrieval.models.registry import EMBEDDERS, RERANKERS, EmbedderSettings, RerankerSettings
+from assay.retrieval.models.protocols import EmbedderSettings, RerankerSettings
+from assay.retrieval.models.registry import EMBEDDERS, RERANKERS
 
 Count = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0)]
