@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -151,3 +152,12 @@ def test_the_embedder_of_an_engine_is_a_part_of_what_was_measured(tmp_path: Path
         digests.append(measured.pipeline_digest)
         assert ("embedder" in measured.pipeline) == ("lists" not in more)
     assert len(set(digests)) == 3
+
+
+def test_the_report_is_one_json_object_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = make_project(tmp_path)
+    assert run(["index", str(folder), "--into", URL, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["engine"], report["added"], report["kept"]) == ("sqlite", report["chunks"], 0)
