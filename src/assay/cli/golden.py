@@ -9,9 +9,7 @@ from assay.cli.commands import Verb
 
 VERBS: dict[str, Verb] = {
     "draft": Verb("golden_draft", "draft questions with anchors from the documents; --review reads them"),
-    "import-log": Verb(
-        "golden_import_log", "take a stratified sample of the queries that people asked"
-    ),
+    "import-log": Verb("golden_import_log", "take a stratified sample of the queries that people asked"),
     "pool": Verb("golden_pool", "gather candidates of several retrievers for people to judge blind"),
     "split": Verb("golden_split", "split the set into a dev and a held-out part that do not know each other"),
     "export": Verb("golden_export", "write golden.jsonl from the label store, sorted and stable"),

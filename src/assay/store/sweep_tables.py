@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def sweep_files(result: SweepResult) -> dict[str, bytes]:
     """Return the tables of a sweep, name -> bytes of a Parquet file.
 
-    ``results.parquet`` and ``queries.parquet`` are the same bytes for any number of workers, and however often
-    the sweep was stopped; ``timings.parquet`` is not.
+    ``results.parquet`` and ``queries.parquet`` are the same bytes for any number of workers, and however
+    often the sweep was stopped; ``timings.parquet`` is not.
     """
     return {
         "results.parquet": parquet_bytes(results_table(result)),
