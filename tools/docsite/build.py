@@ -22,6 +22,9 @@ from docsite import api, cli, errors, measures, schemas, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / ".site" / "pages"
+ASSET = re.compile(
+    r"""(?:<(?:script|img|iframe|source)[^>]*\ssrc|<link[^>]*\shref)=["']((?:https?:)?//[^"']+)"""
+)
 LINK = re.compile(r"(?<=\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 
 
@@ -34,8 +37,18 @@ def main(strict: bool = True) -> int:  # noqa: FBT001, FBT002 - a script's only 
         # Its own traceback tells a reader nothing.
         print(done.stdout, done.stderr.partition("Traceback")[0], sep="\n", file=sys.stderr)
         return 1
+    outside = outside_assets(ROOT / "site")
+    if outside:
+        print("loaded from outside:", *outside, sep="\n  ", file=sys.stderr)
+        return 1
     print(f"{len(list(STAGE.rglob('*.md')))} pages: {os.path.relpath(ROOT / 'site' / 'index.html')}")
     return 0
+
+
+def outside_assets(site: Path) -> list[str]:
+    """Return what the pages of a built site would fetch from elsewhere: scripts, styles, pictures, fonts."""
+    found = {match for page in site.rglob("*.html") for match in ASSET.findall(page.read_text("utf-8"))}
+    return sorted(found)
 
 
 def stage(folder: Path) -> None:
