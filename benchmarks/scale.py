@@ -254,7 +254,8 @@ Made by `{command}`:
 {chunks:,} chunks ({terms:,} words in the index), {queries:,} queries, vectors of {dimensions} dimensions,
 lists of 100, a pool of 50, k = 10; {size:.1f} GB of indexes in files. {cores} cores shared with other work
 (load {load:.0f}). Memory is the process's own at its highest: mapped files are not in it, the system gives
-and takes them.
+and takes them; nor are the embedding processes, which hold a block each. The search's processor time is
+shared out over its stages by their seconds, and its memory is that of the whole search.
 
 | stage | seconds | processor seconds | memory, MB |
 |---|---:|---:|---:|
