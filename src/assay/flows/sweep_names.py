@@ -24,8 +24,8 @@ _OPEN = ("retriever.", "pipeline.", "chunker.")
 def known_settings() -> tuple[str, ...]:
     """Return every setting that can be varied, by its full name.
 
-    >>> [name for name in known_settings() if name.endswith("max_chars")]
-    ['chunker.max_chars']
+    >>> [name for name in known_settings() if name.endswith("k_rrf")]
+    ['pipeline.fusion.k_rrf']
     """
     found = ["k", CHUNKER, LISTS]
     for kind in CHUNKERS.values():

@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from assay.flows.prepare import DEFAULT_CHUNKER
 from assay.flows.project import Project
 from assay.flows.sweep_names import CHUNKER, LISTS, LISTS_VALUES, full_name, lists_change
+from assay.flows.wiring import DEFAULT_CHUNKER
 from assay.model.errors import ConfigError, Fault, InputError, nearest
 from assay.model.settings import read_settings
 from assay.model.sweep import Configuration, Knob, Method
