@@ -35,7 +35,7 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init", "write an assay.toml for a folder of documents", START),
     "import": Command("importing", "turn a known golden set into a project folder", START),
     "check": Command("check", "prove the golden set before it is used", START),
-    "run": Command("run", "measure the retriever: overall, by kind, stage by stage", MEASURE),
+    "run": Command("running", "measure the retriever: overall, by kind, stage by stage", MEASURE),
     "index": Command("index", "put the chunks into an engine, to measure it beside others", MEASURE),
     "runs": Command("runs", "list the stored runs", MEASURE),
     "show": Command("show", "print a stored run again", MEASURE),

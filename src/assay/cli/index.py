@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from assay.cli.run import settings_of
+from assay.cli.running import settings_of
 from assay.cli.screen import console, progress, write
 from assay.flows.index import BATCH, index_chunks
 from assay.flows.project import load_project

@@ -1,4 +1,4 @@
-"""``assay run``."""
+"""``assay run``. Not ``run.py``: importing that would hide the function ``assay.cli.run``."""
 
 from __future__ import annotations
 
