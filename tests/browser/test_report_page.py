@@ -90,6 +90,7 @@ def test_a_miss_shows_its_anchor_marked_beside_what_the_prompt_got(open_page: Op
     page = open_page(demo_report).page
     page.locator("#misses summary").first.click()
     body = page.locator("#misses details[open] .body").first
+    body.locator(".ladder li").first.wait_for()  # the script fills it in when it is opened
     assert body.locator(".ladder li").count() == 6
     assert body.locator(".ladder .here").count() == 1
     assert body.locator("mark").first.inner_text().startswith("models answer best when the passage")

@@ -18,6 +18,7 @@ def ours(*measures: str) -> list[float | None]:
 
 
 @pytest.mark.peer
+@pytest.mark.filterwarnings("ignore:(?s).*unsafe cast")  # ranx, of its own compiled code
 def test_ranx_says_the_same():
     ranx: Any = pytest.importorskip("ranx")
     theirs = ranx.evaluate(

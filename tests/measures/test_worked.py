@@ -7,8 +7,8 @@ from hypothesis import given, settings
 
 from assay.measures.single import score_list
 from assay.measures.spec import FAMILIES, parse_measure
-from assay.measures.worked import Worked, work, work_list
-from assay.measures.working import Item, OneList
+from assay.measures.worked import work, work_list
+from assay.measures.working import Item, OneList, Worked
 from measures.ranked_lists import ListAndGrades, lists_and_grades
 
 LESSON = ["d7", "d4", "d1", "d9", "d2"]

@@ -16,6 +16,7 @@ import pytest
 
 from assay.model.errors import StoreError
 from assay.model.runs import ChunkTable, Run, StageTable
+from assay.store import atomic
 from assay.store import runs as runs_module
 from assay.store.run_form import manifest_schema, timings_schema
 from assay.store.run_tables import content_id
@@ -223,7 +224,7 @@ def test_a_run_of_a_later_form_is_not_guessed_at(tmp_path: Path) -> None:
 
 
 def test_a_program_killed_while_saving_leaves_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = runs_module.write_bytes
+    real = atomic.write_bytes
 
     def killed(path: Path, data: bytes) -> None:
         if path.name == "stage-1.parquet":

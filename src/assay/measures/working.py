@@ -66,6 +66,8 @@ class OneList:
     """Length of the list."""
     nonrelevant: int = 0
     """Judged items with grade 0 and below in the set."""
+    negative: int = 0
+    """Of these, the ones with a grade below 0."""
 
     def judged(self) -> Judged:
         """Return the same as columns of one query."""
@@ -75,6 +77,7 @@ class OneList:
             ideal=_rows(self.ideal),
             retrieved=np.array([self.retrieved], np.int64),
             nonrelevant=np.array([self.nonrelevant], np.int64),
+            negative=np.array([self.negative], np.int64),
         )
 
 
@@ -95,6 +98,7 @@ def one_list(ranked: Sequence[str], relevant: Relevant) -> OneList:
         ),
         retrieved=len(ranked),
         nonrelevant=sum(grade <= 0 for grade in grades.values()),
+        negative=sum(grade < 0 for grade in grades.values()),
     )
 
 

@@ -68,7 +68,7 @@ def faults_of(form: str, path: Path, **options: str) -> str:
 
 
 def test_each_form_says_what_it_is_and_what_can_be_chosen() -> None:
-    assert len(FORMS) == 13
+    assert len(FORMS) == 15
     for name, form in FORMS.items():
         assert form.name == name
         assert form.about.endswith(".")
