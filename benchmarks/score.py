@@ -1,6 +1,6 @@
 """Scoring runs: Assay against pytrec_eval, ir-measures, ranx, and against only reading the columns.
 
-    python benchmarks/score.py --peer-python PEERS/bin/python --work /tmp/bench
+    python benchmarks/score.py --peer-python PEERS/bin/python --work FOLDER
 
 makes seeded data once, runs everything in turn in one go (so that a busy machine is busy for all), checks
 that all say the same, and writes the table with medians and ratios to ``benchmarks/RESULTS-score.md``. The
