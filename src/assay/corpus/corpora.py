@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from assay.model.documents import Document
 from assay.model.errors import Fault, InputError, nearest
+from assay.model.ids import id_key as id_key
 from assay.model.notices import Notice, listed
 
 
@@ -44,15 +44,6 @@ class Corpus:
                 fix=f"did you mean {like!r}?" if like else None,
             )
         return found
-
-
-def id_key(doc_id: str) -> str:
-    """Return the form in which ids are compared: NFC, nothing else is folded.
-
-    >>> id_key("Zu\u0308rich.md") == id_key("Z\u00fcrich.md"), id_key("007") == id_key("7")
-    (True, False)
-    """
-    return unicodedata.normalize("NFC", doc_id)
 
 
 def corpus_of(documents: Iterable[Document], *, notices: Sequence[Notice] = ()) -> Corpus:

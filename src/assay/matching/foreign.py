@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.matching.sources import Sources, identity
+from assay.matching.sources import Sources
 from assay.model.documents import Document
+from assay.model.ids import id_key as identity
 from assay.model.notices import Notice, listed
 from assay.model.phrases import find
 from assay.model.runs import ChunkTable

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.matching.ideals import best_placing
-from assay.matching.sources import identity
 from assay.model.golden import GoldenSet, Query
+from assay.model.ids import id_key as identity
 from assay.model.relevance import Judged, JudgedRows, QueryRelevance, Relevance, Unit
 from assay.model.runs import ChunkTable, Run, StageTable
 

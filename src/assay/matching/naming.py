@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.matching.sources import Sources, identity
+from assay.matching.sources import Sources
 from assay.model.documents import Document
+from assay.model.ids import id_key as identity
 from assay.model.notices import Notice, listed
 from assay.model.phrases import find
 from assay.model.runs import ChunkTable

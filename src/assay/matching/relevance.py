@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from assay.matching.foreign import locate_texts
 from assay.matching.many import ManyPhrases
 from assay.matching.places import Located, locate
-from assay.matching.sources import Sources, identity
+from assay.matching.sources import Sources
 from assay.matching.spots import ChunkSpots
 from assay.model.documents import Document
 from assay.model.golden import Anchor, GoldenSet, Query
+from assay.model.ids import id_key as identity
 from assay.model.notices import Notice, listed
 from assay.model.phrases import find, phrase
 from assay.model.relevance import Loss, Place, QueryRelevance, Relevance

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from unicodedata import normalize
 
 from assay.model.documents import Document
 from assay.model.errors import Fault, InputError
+from assay.model.ids import id_key as identity
 from assay.model.text import NormalText, normalise
-
-
-def identity(name: str) -> str:
-    r"""Return the form in which ids are compared: composed letters; "007" is not "7".
-
-    >>> identity("Zu\u0308rich.md") == "Z\u00fcrich.md"
-    True
-    """
-    return name if name.isascii() else normalize("NFC", name)
 
 
 class Sources:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.matching.judging import GoldenLists
-from assay.matching.sources import identity
 from assay.model.golden import GoldenSet
+from assay.model.ids import id_key as identity
 from assay.model.relevance import Place, QueryRelevance, Relevance
 from assay.model.runs import ChunkTable
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.matching.sources import identity
+from assay.model.ids import id_key as identity
 from assay.model.relevance import Place
 from assay.model.runs import ChunkTable
 

@@ -12,10 +12,11 @@ import msgspec
 
 from assay.model.errors import Fault, InputError, nearest
 from assay.model.golden import GoldenSet, Query
+from assay.model.ids import id_key
 from assay.model.notices import Notice, listed
 from assay.store.atomic import write_bytes
 from assay.store.golden_form import QueryRow
-from assay.store.golden_rows import id_key, query_of, query_row, wrong_with
+from assay.store.golden_rows import query_of, query_row, wrong_with
 from assay.store.jsonl import decode, parse_json, read_raw, split_lines
 from assay.store.strict import Problem, clean_record
 

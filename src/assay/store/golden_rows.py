@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from assay.model.errors import InputError
 from assay.model.golden import Anchor, Provenance, Query
+from assay.model.ids import id_key as id_key
 from assay.store.golden_form import FULL_GRADE, AnchorRow, PlaceRow, ProvenanceRow, QueryRow
 from assay.store.strict import Problem
 
@@ -126,15 +126,6 @@ def _anchor_of(row: AnchorRow, place: int) -> Anchor:
             for number, other in enumerate(row.alternatives, start=1)
         ),
     )
-
-
-def id_key(text: str) -> str:
-    """Return what an id is compared by: its text, letters composed (NFC).
-
-    >>> id_key("Zu\u0308rich") == "Z\u00fcrich"
-    True
-    """
-    return unicodedata.normalize("NFC", text)
 
 
 def query_row(query: Query) -> QueryRow:

@@ -11,8 +11,8 @@ from typing import cast
 
 from assay.model.errors import Fault, InputError, nearest
 from assay.model.golden import Anchor, GoldenSet, Provenance, Query
+from assay.model.ids import id_key
 from assay.model.notices import Notice
-from assay.store.golden_rows import id_key
 from assay.store.imports.form import Form, Imported, Option, Options, counted
 from assay.store.jsonl import id_text, records_of
 from assay.store.tables import read_table
