@@ -358,6 +358,9 @@ def test_a_run_is_started_from_the_page_and_its_progress_is_live(enter: Enter):
     page.get_by_role("button", name="Run now").click()
     page.locator("#work[data-state=done]").wait_for(timeout=20000)
     assert page.evaluate("document.activeElement.id") == "link"
+    page.reload()  # the job is over before this page is drawn
+    assert page.locator("#step").inner_text() == "Done"
+    assert page.evaluate("document.activeElement.id") == "link"
     page.keyboard.press("Enter")
     page.wait_for_url("**/misses?run=*")
     assert ada.complaints == []

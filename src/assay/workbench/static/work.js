@@ -3,6 +3,8 @@
 import { $ } from "./shared.js";
 
 const work = $("#work");
+// A short job may be over before its page is drawn: then the page came with the result, and no event follows.
+if (work.dataset.state === "done") $("#link").focus();
 if (work.dataset.state === "running") {
   const events = new EventSource(work.dataset.events);
   events.addEventListener("message", (event) => {
