@@ -11,6 +11,7 @@ import pytest
 from docsite import cli, measures, settings
 from docsite.build import LINK, ROOT, generated_pages, project_pages
 from docsite.settings import CHOICES, TABLES, settings_of
+from try_extra import USES
 
 import assay
 from assay.cli.commands import COMMANDS
@@ -98,11 +99,19 @@ def test_every_public_name_is_in_the_python_pages():
     assert not missing
 
 
-def test_every_extra_is_in_the_page_of_installing():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+def extras_of_the_package() -> dict[str, list[str]]:
+    """Return the extras as pyproject.toml declares them."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
-    assert [name for name in extras if f"`{name}`" not in PROSE["installing.md"]] == []
+
+
+def test_every_extra_is_in_the_page_of_installing():
+    assert [name for name in extras_of_the_package() if f"`{name}`" not in PROSE["installing.md"]] == []
+
+
+def test_every_extra_has_a_use_that_is_tried_on_a_clean_environment():
+    assert set(USES) == set(extras_of_the_package())
 
 
 def nav_pages(text: str) -> set[str]:
