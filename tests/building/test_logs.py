@@ -8,7 +8,8 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -118,6 +119,48 @@ def test_spacy_finds_names_where_it_is_installed(monkeypatch: pytest.MonkeyPatch
     assert found is not None
     assert found[0] == "spacy"
     assert Masker(found[1]).mask("Ada lost her key").text == "<name> lost her key"
+
+
+def test_presidio_is_given_the_installed_model_and_its_language_so_that_it_downloads_none(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    class Analyzer:
+        def __init__(self, *, nlp_engine: object, supported_languages: list[str]) -> None:
+            assert supported_languages == ["de"]
+            self.engine = nlp_engine
+
+        def analyze(self, *, text: str, entities: list[str], language: str) -> list[SimpleNamespace]:
+            assert (entities, language) == (["PERSON"], "de")
+            assert self.engine == [{"lang_code": "de", "model_name": "de_core_news_sm"}]
+            return [SimpleNamespace(start=0, end=text.index(" "))]
+
+    class Provider:
+        def __init__(self, *, nlp_configuration: dict[str, Any]) -> None:
+            assert nlp_configuration["nlp_engine_name"] == "spacy"
+            self.models = nlp_configuration["models"]
+
+        def create_engine(self) -> object:
+            return self.models
+
+    def models() -> list[str]:
+        return ["de_core_news_sm"]
+
+    def here(_: str) -> object:
+        return object()
+
+    for name, parts in (
+        ("spacy", {"util": SimpleNamespace(get_installed_models=models)}),
+        ("presidio_analyzer", {"AnalyzerEngine": Analyzer}),
+        ("presidio_analyzer.nlp_engine", {"NlpEngineProvider": Provider}),
+    ):
+        module = ModuleType(name)
+        module.__dict__.update(parts)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(masking, "find_spec", here)
+    found = installed_detector()
+    assert found is not None
+    assert found[0] == "presidio_analyzer"
+    assert Masker(found[1]).mask("Ada hat den Schlüssel").text == "<name> hat den Schlüssel"
 
 
 def test_check_digits_are_those_of_the_published_examples():

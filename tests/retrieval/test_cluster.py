@@ -10,6 +10,7 @@ from assay.flows.project import load_project
 from assay.flows.sweep import sweep
 from assay.flows.sweep_files import save_sweep
 from assay.flows.sweep_plan import load_plan
+from assay.model.errors import InputError
 from assay.retrieval.cluster import DaskWorkers
 from assay.retrieval.workers import Task, WorkerError
 from flows.headed_project import make_headed
@@ -47,6 +48,18 @@ def test_work_is_loaded_here(cluster: object):
 def test_a_failure_on_the_cluster_is_told(cluster: object):
     with pytest.raises(WorkerError, match="one over nothing"):
         dict(DaskWorkers(cluster).run(start_failing, "bug", tasks(6)))
+
+
+@pytest.mark.parametrize("error", [OSError("timed out"), ValueError("unknown address scheme")])
+def test_a_cluster_that_does_not_answer_is_the_caller_s_mistake(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    with pytest.raises(InputError, match="it cannot be reached"):
+        list(DaskWorkers("tcp://127.0.0.1:1").run(start_multiplying, 7, tasks(1)))
 
 
 def test_nothing_to_do_asks_no_cluster():

@@ -196,12 +196,22 @@ def installed_detector() -> tuple[str, Detector] | None:
 
 
 def _presidio() -> Detector | None:
-    if find_spec("spacy") is None or not _spacy_models():
-        return None  # it would download a model
-    analyser: Any = import_module("presidio_analyzer").AnalyzerEngine()
+    models = [] if find_spec("spacy") is None else _spacy_models()
+    if not models:
+        return None
+    language = models[0].split("_")[0]  # spaCy names its models so: en_core_web_sm
+    # Without an engine it would take a model of its own choice, and download it.
+    chosen = {
+        "nlp_engine_name": "spacy",
+        "models": [{"lang_code": language, "model_name": models[0]}],
+    }
+    engine: Any = import_module("presidio_analyzer.nlp_engine").NlpEngineProvider(nlp_configuration=chosen)
+    analyser: Any = import_module("presidio_analyzer").AnalyzerEngine(
+        nlp_engine=engine.create_engine(), supported_languages=[language]
+    )
 
     def find(text: str) -> list[Span]:
-        found = analyser.analyze(text=text, entities=["PERSON"], language="en")
+        found = analyser.analyze(text=text, entities=["PERSON"], language=language)
         return [(one.start, one.end) for one in found]
 
     return find

@@ -8,6 +8,8 @@ judgements), measures (the kernel).
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -195,7 +197,10 @@ def _scored(frame: pl.DataFrame, measures: Sequence[Measure], rules: Rules) -> I
             meet.add(batch_of(run))
     except RepeatedError as error:
         pairs = "; ".join(f"document {doc!r} for query {query!r}" for query, doc in error.pairs[:5])
-        raise InputError(f"{len(error.pairs)} repeated rows in the run: {pairs}") from error
+        raise InputError(
+            f"{len(error.pairs)} repeated rows in the run: {pairs}",
+            fix="duplicates='first' or 'best' folds them",
+        ) from error
     judged = meet.meeting().judged
     values = kernel(judged, measures)
     found = judged.found
@@ -218,11 +223,14 @@ def _judgements(frame: pl.DataFrame) -> Judgements | None:
         return None
     batch = batch_of(frame)
     if batch.scores is None or not np.isfinite(batch.scores).all():
-        raise InputError("a grade is no finite number")
+        raise InputError("judgements: a grade is no finite number", fix="fill it in, or leave the row out")
     keys = frame.select("query", "doc")
     if keys.is_duplicated().any():
         twice = keys.filter(keys.is_duplicated()).row(0)
-        raise InputError(f"document {twice[1]!r} is judged twice for query {twice[0]!r}")
+        raise InputError(
+            f"judgements: document {twice[1]!r} is judged twice for query {twice[0]!r}",
+            fix="leave one of the rows out",
+        )
     return Judgements(
         name="judgements",
         query_ids=tuple(batch.queries),
@@ -254,7 +262,12 @@ def _gathered(name: str, table: ArrowTable, measures: Sequence[str]) -> ScoredRu
 
 
 def _session() -> Any:  # noqa: ANN401 - a SparkSession
-    return _pyspark("session").SparkSession.builder.appName("assay score").getOrCreate()
+    session = _pyspark("session").SparkSession.builder.appName("assay score").getOrCreate()
+    if "PYSPARK_PYTHON" not in os.environ and "SPARK_REMOTE" not in os.environ:
+        context = session.sparkContext
+        if context.master.startswith("local"):
+            context.pythonExec = sys.executable  # not whichever python3 comes first, which lacks Assay
+    return session
 
 
 def _pyspark(module: str) -> Any:  # noqa: ANN401 - a module

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from assay.model.errors import MissingExtraError
+from assay.model.errors import Fault, InputError, MissingExtraError
 from assay.retrieval.workers import Task, WorkerError
 
 S = TypeVar("S")
@@ -29,6 +29,7 @@ class DaskWorkers:
         cluster: the address of a scheduler (``tcp://10.0.0.1:8786``), or a cluster object of Dask.
 
     Raises:
+        InputError: nobody answers at the address.
         MissingExtraError: the package ``distributed`` is not installed.
     """
 
@@ -56,7 +57,7 @@ class DaskWorkers:
         groups: dict[str, list[int]] = {}
         for place, task in enumerate(tasks):
             groups.setdefault(task.affinity[0] if task.affinity else str(place), []).append(place)
-        with distributed.Client(self.cluster, set_as_default=False) as client:
+        with self._client(distributed) as client:
             opening = client.scatter((uuid.uuid4().hex, start, shared), broadcast=True, hash=False)
             places: dict[Any, list[int]] = {}
             for group in sorted(groups.values(), key=len, reverse=True):
@@ -67,8 +68,23 @@ class DaskWorkers:
                 done = distributed.as_completed(list(places))
             for future in done:
                 if future.status == "error":
-                    raise WorkerError(f"a task failed on the cluster: {future.exception()!r}")
+                    raise WorkerError(
+                        f"a task failed on the cluster: {future.exception()!r}",
+                        fix="see the worker's log; --workers 2 runs the same work here",
+                    )
                 yield from zip(places[future], cast("list[R]", future.result()), strict=True)
+
+    def _client(self, distributed: Any) -> Any:  # noqa: ANN401 - objects of another package
+        try:
+            return distributed.Client(self.cluster, set_as_default=False)
+        except (OSError, ValueError) as error:  # nobody answers there; no address
+            raise InputError(
+                Fault(
+                    where=f"the Dask cluster at {self.cluster}",
+                    what=f"it cannot be reached ({error})",
+                    fix="give the address that its scheduler prints, such as tcp://10.0.0.1:8786",
+                )
+            ) from error
 
 
 def work_through(
