@@ -11,8 +11,9 @@ import pytest
 
 from assay.connectors.frameworks import KINDS
 from assay.connectors.registry import TYPES
-from conformance import redis_server, stand_ins
+from conformance import stand_ins
 from conformance.postgresql_server import postgresql_url
+from conformance.redis_server import redis_url
 from conformance.stand_in import StandIn, serving
 from connectors.search_server import running
 from docs.sessions import run_page
@@ -31,8 +32,7 @@ STAND_INS: dict[str, type[StandIn]] = {
 
 @contextmanager
 def redis_host() -> Generator[str]:
-    with redis_server.serving(redis_server.Redis()) as url:
-        yield url.removeprefix("redis://").removesuffix("/0")
+    yield redis_url("pages").removeprefix("redis://").removesuffix("/0")
 
 
 @contextmanager

@@ -1,18 +1,21 @@
 """Redis with its query engine: vectors (cosine, flat) and full text (BM25).
 
-A chunk is a hash, ``<table>:<key>``; the index is ``<table>``.
+A chunk is a hash, ``<table>:<key>``; the index is ``<table>``. Answers are asked for in RESP3: only there
+does a search that ran out of time say so, in RESP2 its few hits look like all that there are.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from assay.connectors.engines import Engine, EngineSettings, Found, Row, engine_kind, plain_words
 from assay.connectors.kinds import Surroundings
 from assay.connectors.packages import need
+from assay.connectors.rest import ServerError
 from assay.connectors.secrets import expand
 
 _FEATURE = "connector 'redis'"
@@ -23,7 +26,7 @@ class RedisSettings(EngineSettings, frozen=True, kw_only=True):
     """``type = "redis"``: ``redis://:${REDIS_PASSWORD}@host:6379/0``."""
 
     scorer: str = "BM25STD"
-    """The scoring function of the full-text list."""
+    """The scoring function of the full-text list; below RediSearch 2.10 it is called ``BM25``."""
 
 
 class RedisEngine(Engine):
@@ -40,29 +43,27 @@ class RedisEngine(Engine):
         self.columns = list(settings.columns())
         self._guard = threading.Lock()
         self._client: Any = None
+        self._checked = False
 
     def by_vector(self, vector: Sequence[float], depth: int) -> Found:
         """Return the nearest chunks, by cosine."""
         query = f"*=>[KNN $k @{self.settings.vector_field} $vector AS vector_distance]"
         given = ("PARAMS", 4, "k", depth, "vector", _packed(vector), "SORTBY", "vector_distance")
-        reply = self._search(query, depth, *given, columns=[*self.columns, "vector_distance"])
-        found: list[dict[str, Any]] = []
-        for values in reply[2::2]:
-            hit = _fields(values)
-            hit["score"] = 1.0 - float(hit.pop("vector_distance"))
-            found.append(hit)
-        return found
+        hits = self._search(query, depth, *given, columns=[*self.columns, "vector_distance"])
+        near = [{**hit, "score": 1.0 - float(hit.pop("vector_distance"))} for hit in hits]
+        # A vector of zeros has no direction: its distance is not a number, and nothing is near it.
+        return [hit for hit in near if not math.isnan(hit["score"])]
 
     def by_text(self, text: str, depth: int) -> Found:
         """Return the chunks that hold some of the words, by the scorer."""
-        words = "|".join(plain_words(text))
+        words = "|".join(word for word in plain_words(text) if word.strip("_"))
         if not words:
             return []
         query = f"@{self.settings.fulltext_field}:({words})"
-        given = ("SCORER", self.settings.scorer, "WITHSCORES")
-        reply = self._search(query, depth, *given, columns=self.columns)
-        rows = zip(reply[2::3], reply[3::3], strict=True)
-        return [{**_fields(values), "score": float(score)} for score, values in rows]
+        # Without NOSTOPWORDS, two stop words in a row make RediSearch 2.10 forget other words of a union, and
+        # three at its head crash the server. With it they are words like any other, which no index holds.
+        given = ("NOSTOPWORDS", "SCORER", self.settings.scorer, "WITHSCORES")
+        return self._search(query, depth, *given, columns=self.columns)
 
     def create(self, dimensions: int) -> None:
         """Make the index, if it is not there."""
@@ -86,8 +87,10 @@ class RedisEngine(Engine):
         """Put hashes in, all or none."""
         batch = self._opened().pipeline(transaction=True)
         for row in rows:
-            fields = {**row.fields(), self.settings.vector_field: _packed(row.embedding)}
+            fields = row.fields()
             fields[self.settings.fulltext_field] = fields.pop("searched")
+            if any(row.embedding):
+                fields[self.settings.vector_field] = _packed(row.embedding)
             batch.hset(f"{self.settings.table}:{row.key}", mapping=fields)
         batch.execute()
 
@@ -103,23 +106,62 @@ class RedisEngine(Engine):
                 self._client.close()
                 self._client = None
 
-    def _search(self, query: str, depth: int, *given: object, columns: Sequence[str]) -> list[Any]:
+    def _search(self, query: str, depth: int, *given: object, columns: Sequence[str]) -> list[dict[str, Any]]:
+        client = self._opened()
+        self._check_fields(client)
         returned = ("RETURN", len(columns), *columns, "LIMIT", 0, depth, "DIALECT", 2)
-        return self._opened().execute_command("FT.SEARCH", self.settings.table, query, *given, *returned)
+        reply = _named(client.execute_command("FT.SEARCH", self.settings.table, query, *given, *returned))
+        if reply.get("warning"):
+            told = "; ".join(_text(warning) for warning in reply["warning"])
+            raise ServerError(f"{self.settings.table}: the list is not whole: {told}")
+        found: list[dict[str, Any]] = []
+        for hit in map(_named, reply["results"]):
+            fields = {name: _text(value) for name, value in _named(hit["extra_attributes"]).items()}
+            found.append({**fields, "score": float(hit["score"])} if "score" in hit else fields)
+        return found
+
+    def _check_fields(self, client: Any) -> None:  # noqa: ANN401 - a client of redis
+        """See that the fields that are searched are there: without one, Redis finds nothing in silence."""
+        if self._checked:
+            return
+        try:
+            about = _named(client.execute_command("FT.INFO", self.settings.table))
+        except self._redis().ResponseError as error:
+            raise ServerError(f"{self.settings.table}: {error}") from error
+        known = [_text(_named(field)["attribute"]) for field in about["attributes"]]
+        fields = {"vector": self.settings.vector_field, "fulltext": self.settings.fulltext_field}
+        for name in self.settings.lists or self.lists:
+            if fields[name] not in known:
+                raise ServerError(
+                    f"{self.settings.table} has no field {fields[name]!r}; it has {', '.join(known)}"
+                )
+        self._checked = True
 
     def _opened(self) -> Any:  # noqa: ANN401 - a client of redis
         with self._guard:
             if self._client is None:
-                redis = need("redis", feature=_FEATURE, extra="redis")
-                self._client = redis.Redis.from_url(
-                    expand(self.settings.url), protocol=2, socket_timeout=self.settings.timeout_s
+                self._client = self._redis().Redis.from_url(
+                    expand(self.settings.url), protocol=3, socket_timeout=self.settings.timeout_s
                 )
             return self._client
 
+    def _redis(self) -> Any:  # noqa: ANN401 - a module
+        return need("redis", feature=_FEATURE, extra="redis")
 
-def _fields(values: Sequence[bytes]) -> dict[str, Any]:
-    pairs = zip(values[::2], values[1::2], strict=True)
-    return {name.decode(): value.decode() for name, value in pairs}
+
+def _named(value: Any) -> dict[str, Any]:  # noqa: ANN401 - a reply of redis
+    """Return a map of a reply, by its names.
+
+    Raises:
+        ServerError: it is none.
+    """
+    if not isinstance(value, Mapping):
+        raise ServerError("the answer is not in RESP3: that needs Redis 7.2 with its query engine, or newer")
+    return {_text(name): one for name, one in cast("Mapping[Any, Any]", value).items()}
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - a value of a reply
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _packed(vector: Sequence[float]) -> bytes:
