@@ -112,11 +112,13 @@ def test_pytrec_eval_on_made_runs_with_ties_negative_grades_and_missing_queries(
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels = {f"q{place}": grades for place, (grades, _) in enumerate(made)}
     run = {f"q{place}": scores for place, (_, scores) in enumerate(made) if place != absent}
-    # pytrec_eval crashes on a query whose grades are all negative; here it is undefined like any other
+    # pytrec_eval crashes on a query whose grades are all negative, and now and then on one with an empty
+    # list; here the one is undefined like any other, and the other scores 0
     judged = {query: grades for query, grades in qrels.items() if max(grades.values()) >= 0}
+    listed = {query: scores for query, scores in run.items() if scores}
     families = {"map", "Rprec", "bpref", "recip_rank", "infAP", "ndcg", "set_P", "set_recall"}
     families |= {"success", "P", "recall", "ndcg_cut", "map_cut"}
-    theirs = pytrec_eval.RelevanceEvaluator(judged, families).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(judged, families).evaluate(listed)
     queries = [
         ListAndGrades(trec_order(run.get(query, {})), {item: float(grade) for item, grade in grades.items()})
         for query, grades in qrels.items()
