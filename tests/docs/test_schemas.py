@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Sequence
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from docsite import cli
 from docsite.output_schemas import FOLDER, OUTPUTS, output_schema
 from jsonschema import Draft202012Validator
 
 from assay.cli import main
+from assay.cli.commands import COMMANDS
 from assay.flows.demo import copy_demo
-
-
-def printed(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> Any:
-    capsys.readouterr()
-    with pytest.raises(SystemExit):
-        main(words)
-    return json.loads(capsys.readouterr().out)
-
-
-def faults(name: str, value: Any) -> list[str]:
-    validator = cast("Any", Draft202012Validator(output_schema(name)))
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+from docs.held import faults, lines, printed
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +49,9 @@ def test_the_published_schema_is_one(name: str):
     ("name", "words"),
     [
         ("run", ["run", "PROJECT", "--json", "--no-save"]),
+        ("run", ["demo", "PROJECT/again", "--json"]),
+        ("runs", ["runs", "PROJECT", "--json"]),
+        ("explain", ["explain", "c11", "--project", "PROJECT", "--json"]),
         ("run", ["show", "latest", "--project", "PROJECT", "--json"]),
         ("gate", ["gate", "PROJECT", "--json"]),
         ("compare", ["compare", "latest~1", "latest", "--project", "PROJECT", "--json"]),
@@ -68,8 +64,40 @@ def test_the_published_schema_is_one(name: str):
 def test_what_is_printed_is_what_the_schema_says(
     name: str, words: list[str], project: Path, capsys: pytest.CaptureFixture[str]
 ):
-    value = printed([str(project) if word == "PROJECT" else word for word in words], capsys)
+    value = printed([word.replace("PROJECT", str(project)) for word in words], capsys)
     assert not faults(name, value)
+
+
+def test_a_report_and_a_baseline_are_what_their_schemas_say(project: Path, tmp_path: Path):
+    for words in (
+        ["gate", str(project), "--update", "--baseline", str(tmp_path / "main.json")],
+        ["report", "--project", str(project), "--format", "json", "--output", str(tmp_path / "page.json")],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert not ended.value.code
+    assert not faults("baseline", json.loads((tmp_path / "main.json").read_text(encoding="utf-8")))
+    assert not faults("report", json.loads((tmp_path / "page.json").read_text(encoding="utf-8")))
+
+
+SWEEP = ["--vary", "max_chars=400,800", "--vary", "reranker=none,lexical"]
+
+
+@pytest.mark.parametrize("more", [["--final"], ["--method", "halving", "--timed", "0"]])
+def test_a_sweep_and_its_files_are_what_their_schemas_say(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    copy_demo(tmp_path / "demo")
+    value = printed(["sweep", "--project", str(tmp_path / "demo"), *SWEEP, *more, "--json"], capsys)
+    assert not faults("sweep", value)
+    folder = tmp_path / "demo" / ".assay" / "sweeps" / value["sweep"]
+    assert not faults("sweep", json.loads((folder / "results.json").read_text(encoding="utf-8")))
+    assert not faults("sweep-plan", json.loads((folder / "plan.json").read_text(encoding="utf-8")))
+    assert not [fault for one in lines(folder / "measured.jsonl") for fault in faults("sweep-measured", one)]
+    if "--final" in more:
+        assert not faults("sweep-final", json.loads((folder / "final.json").read_text(encoding="utf-8")))
+        (looks,) = (tmp_path / "demo").rglob("heldout-looks.jsonl")
+        assert not [fault for one in lines(looks) for fault in faults("heldout-looks", one)]
 
 
 @pytest.mark.parametrize("runs", [1, 2])
@@ -88,3 +116,22 @@ def test_a_key_that_the_schema_does_not_know_is_a_fault(project: Path, capsys: p
     value = printed(["gate", str(project), "--json"], capsys)
     assert faults("gate", {**value, "surprise": 1})
     assert faults("gate", {**value, "passed": "yes"})
+
+
+def test_every_command_that_prints_json_has_a_schema():
+    modules = {verb: COMMANDS[verb].module for verb in COMMANDS}
+    for verb in COMMANDS:
+        modules |= {f"{verb} {name}": inner.module for name, inner in cli.verbs_of(verb).items()}
+    printing = [
+        name
+        for name, module in modules.items()
+        if "json" in signature(getattr(import_module(f"assay.cli.{module}"), "command", print)).parameters
+    ]
+    titles = " ".join(title for title, _ in OUTPUTS.values())
+    assert len(printing) > 20
+    assert [name for name in printing if not re.search(rf"assay {name} --json\b", titles)] == []
+
+
+def test_every_schema_is_in_the_page_of_published_forms():
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in FOLDER.glob("*.json") if f"`{path.name}`" not in page] == []

@@ -36,18 +36,30 @@ from assay.store.atomic import write_text
 FORM = 1
 
 
-class _QueryForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class BaselineQuery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """One query of a baseline."""
+
     groups: dict[str, str | None] = {}
+    """Column -> the query's value: its kind, and columns of the team's own."""
     scores: dict[str, dict[str, float | None]]
+    """Stage -> measure -> value; null: undefined."""
 
 
-class _BaselineForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class BaselineFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The file of a baseline."""
+
     form: int
+    """1: this form."""
     name: str
+    """What gates call it."""
     run: str
+    """Id of the run that it was made of."""
     digests: dict[str, str] = {}
+    """Of the golden set, the corpus and the pipeline."""
     means: dict[str, dict[str, float | None]]
-    queries: dict[str, _QueryForm]
+    """Stage -> measure -> mean: for people, and held against the queries when it is read."""
+    queries: dict[str, BaselineQuery]
+    """Query -> its groups and scores, sorted by id."""
 
 
 def make_baseline(
@@ -116,13 +128,15 @@ def load_baseline(path: Path | str) -> Baseline:
     """
     where = str(path)
     try:
-        form = msgspec.json.decode(Path(path).read_bytes(), type=_BaselineForm)
+        form = msgspec.json.decode(Path(path).read_bytes(), type=BaselineFile)
     except FileNotFoundError:
         raise InputError(
             Fault(where=where, what="there is no such baseline", fix="write one with: assay gate --update")
         ) from None
     except OSError as error:
-        raise InputError(Fault(where=where, what=f"cannot be read ({error.strerror})")) from error
+        raise InputError(
+            Fault(where=where, what=f"cannot be read ({error.strerror})", fix="name a file that you may read")
+        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(
             Fault(
@@ -165,7 +179,7 @@ def _queries(tables: Mapping[str, ScoreTable]) -> dict[str, dict[str, object]]:
     return queries
 
 
-def _table(stage: str, measures: Sequence[str], queries: Mapping[str, _QueryForm]) -> ScoreTable:
+def _table(stage: str, measures: Sequence[str], queries: Mapping[str, BaselineQuery]) -> ScoreTable:
     rows = {query: row for query, row in queries.items() if stage in row.scores}
     columns = dict.fromkeys(column for row in rows.values() for column in row.groups)
     return ScoreTable(

@@ -20,11 +20,17 @@ from assay.model.notices import Notice
 from assay.store.jsonl import read_jsonl
 
 
-class _Look(msgspec.Struct, forbid_unknown_fields=True):
+class LookRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One line of ``heldout-looks.jsonl``."""
+
     by: str
+    """The command that looked."""
     runs: list[str]
+    """The runs that were looked at, sorted."""
     golden: str
+    """Digest of the golden set."""
     at: str
+    """ISO date and time, UTC."""
 
 
 HELDOUT = "heldout"
@@ -50,7 +56,7 @@ def record_look(project: Project, golden: GoldenSet, *, by: str, runs: Sequence[
     """
     path = looks_path(project)
     earlier = _read(path) if path.is_file() else []
-    look = _Look(
+    look = LookRow(
         by=by,
         runs=sorted(set(runs)),
         golden=golden.digest,
@@ -75,7 +81,7 @@ def told_looks(project: Project) -> Notice | None:
     return _told(looks) if looks else None
 
 
-def _told(looks: Sequence[_Look]) -> Notice:
+def _told(looks: Sequence[LookRow]) -> Notice:
     seen = {run for one in looks for run in one.runs}
     times = "once" if len(looks) == 1 else f"{len(looks)} times"
     text = (
@@ -85,12 +91,12 @@ def _told(looks: Sequence[_Look]) -> Notice:
     return Notice(code="heldout-look", text=text, ids=tuple(sorted(seen)))
 
 
-def _read(path: Path) -> list[_Look]:
-    looks: list[_Look] = []
+def _read(path: Path) -> list[LookRow]:
+    looks: list[LookRow] = []
     faults: list[Fault] = []
     for line, record in read_jsonl(path).records:
         try:
-            looks.append(msgspec.convert(record, _Look))
+            looks.append(msgspec.convert(record, LookRow))
         except msgspec.ValidationError as error:
             faults.append(Fault(where=f"{path}:{line}", what=str(error), fix="restore the file from git"))
     if faults:

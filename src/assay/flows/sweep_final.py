@@ -24,13 +24,19 @@ if TYPE_CHECKING:
 FINAL = "final.json"
 
 
-class _Look(msgspec.Struct, forbid_unknown_fields=True):
+class FinalFile(msgspec.Struct, forbid_unknown_fields=True):
+    """``final.json`` of a sweep's folder: the one look at the held-out queries."""
+
     number: int
+    """Of the winner."""
     run_id: str
+    """The run on the held-out queries."""
     measure: str
+    """The column that decided."""
     heldout: dict[str, list[float | int | None]]
     """Column -> mean, n, undefined."""
     interval: list[float] | None
+    """Of the measure's mean."""
 
 
 def final_look(measured: Measured, result: SweepResult, folder: Path) -> SweepResult:
@@ -59,7 +65,7 @@ def final_look(measured: Measured, result: SweepResult, folder: Path) -> SweepRe
     return replace(result, final=final)
 
 
-def _taken(measured: Measured, result: SweepResult, path: Path) -> _Look:
+def _taken(measured: Measured, result: SweepResult, path: Path) -> FinalFile:
     material = measured.material
     heldout = tuple(
         query.id
@@ -79,7 +85,7 @@ def _taken(measured: Measured, result: SweepResult, path: Path) -> _Look:
     run_id = run_id_of(evaluation)
     # Written down first: a look that is forgotten is worse than one that is counted twice.
     record_look(material.project, material.golden, by=f"sweep {measured.id} --final", runs=[run_id])
-    look = _Look(
+    look = FinalFile(
         number=winner.number,
         run_id=run_id,
         measure=result.target,
@@ -90,10 +96,10 @@ def _taken(measured: Measured, result: SweepResult, path: Path) -> _Look:
     return look
 
 
-def _read(path: Path) -> _Look:
+def _read(path: Path) -> FinalFile:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Look)
+        return msgspec.json.decode(path.read_bytes(), type=FinalFile)
     except (OSError, msgspec.DecodeError) as error:
         raise StoreError(
-            f"{path}: cannot be read ({error})\n  fix: restore it, or delete the sweep's folder"
+            f"{path}: cannot be read ({error})", fix="restore it, or delete the sweep's folder"
         ) from error
