@@ -14,11 +14,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.retrieval.models.client import Caller, EndpointError
-from assay.retrieval.models.counting import Account
+from assay.retrieval.models.client import EndpointError
 from assay.retrieval.models.cross_encoder import passages_of
-from assay.retrieval.models.kept import Kept, key_of
-from assay.retrieval.models.protocols import Candidates, ModelReport, Reply, Surroundings, Window
+from assay.retrieval.models.protocols import Candidates, ModelReport, Reply, Surroundings
+from assay.retrieval.models.served import Served, ServedReranker
 from assay.retrieval.models.settings import ChatSettings
 
 _FILE = "graded.sqlite"
@@ -55,7 +54,7 @@ class _Completion(msgspec.Struct):
     usage: _Usage | None = None
 
 
-class ChatReranker:
+class ChatReranker(ServedReranker):
     """See the page's head.
 
     Args:
@@ -64,17 +63,8 @@ class ChatReranker:
     """
 
     def __init__(self, settings: ChatSettings, where: Surroundings) -> None:
+        super().__init__(Served(settings, where, file=_FILE, feature=_FEATURE))
         self.settings = settings
-        self._caller = Caller(settings, feature=_FEATURE)
-        self._kept = Kept(None if where.cache is None else where.cache / _FILE)
-        self._account = Account()
-
-    @property
-    def window(self) -> Window | None:
-        return None
-
-    def take_report(self) -> ModelReport:
-        return self._account.take()
 
     def rerank(self, query: str, positions: NDArray[np.int32], candidates: Candidates) -> Reply:
         """Grade every candidate, some at a time; NaN for those of a reply that could not be read."""
@@ -98,36 +88,25 @@ class ChatReranker:
     def _grade(self, query: str, passages: Sequence[str]) -> list[tuple[int, int]] | None:
         """Return (place, grade) pairs; None when the reply is not what was asked for."""
         body = self._body(query, passages)
-        key = key_of("chat", self.settings.base_url, msgspec.json.encode(body, order="sorted").decode())
-        held = self._kept.get([key]).get(key)
+        key, held = self._served.held("chat", body, texts=len(passages))
         if held is not None:
-            self._account.add(ModelReport(texts=len(passages), kept=len(passages)))
             return read_grades(held.decode(), len(passages))
         reply = self._ask(body)
         grades = read_grades(reply, len(passages))
-        self._account.add(ModelReport(texts=len(passages), malformed=int(grades is None)))
+        self._served.account.add(ModelReport(texts=len(passages), malformed=int(grades is None)))
         if grades is not None:
-            self._kept.put({key: reply.encode()})
+            self._served.kept.put({key: reply.encode()})
         return grades
 
     def _ask(self, body: dict[str, Any]) -> str:
-        requests, retried = self._caller.requests, self._caller.retried
-        try:
-            said = self._caller.post("/chat/completions", body)
-        finally:
-            done = ModelReport(
-                requests=self._caller.requests - requests, retries=self._caller.retried - retried
-            )
-            self._account.add(done)
+        said = self._served.post("/chat/completions", body)
         try:
             answer = msgspec.convert(said, _Completion)
         except msgspec.ValidationError as error:
             raise EndpointError(
                 f"{_FEATURE}: the server's answer has not the form of /v1/chat/completions: {error}"
             ) from None
-        tokens = (answer.usage or _Usage()).total_tokens
-        price = self.settings.price_per_million_tokens or 0.0
-        self._account.add(ModelReport(tokens=tokens, cost=tokens * price / 1e6))
+        self._served.paid((answer.usage or _Usage()).total_tokens)
         return answer.choices[0].message.content or ""
 
     def _body(self, query: str, passages: Sequence[str]) -> dict[str, Any]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.retrieval.models import minilm
-from assay.retrieval.models.counting import Account
 from assay.retrieval.models.encoder import Encoder, Tokens
 from assay.retrieval.models.folders import model_folder, onnx_file
 from assay.retrieval.models.optional import load
-from assay.retrieval.models.protocols import ModelReport, State, Surroundings
+from assay.retrieval.models.protocols import Surroundings
 from assay.retrieval.models.resolving import tokenizer_files
 from assay.retrieval.models.settings import (
     BgeSettings,
@@ -23,13 +21,11 @@ from assay.retrieval.models.settings import (
     Pooling,
     TextModelSettings,
 )
-
-_BLOCK = 256
-"""Passages that are embedded between two words of progress."""
+from assay.retrieval.models.windowed import Encoded, WindowedEmbedder
 
 
-class OnnxEmbedder:
-    """Pools the token vectors of an encoder. A text without a sign has a row of zeros.
+class OnnxEmbedder(WindowedEmbedder):
+    """Pools the token vectors of an encoder.
 
     Args:
         settings: resolved ones.
@@ -37,51 +33,16 @@ class OnnxEmbedder:
     """
 
     def __init__(self, settings: TextModelSettings, encoder: Encoder) -> None:
-        self.settings = settings
+        super().__init__(settings)
         self._encoder = encoder
-        self._account = Account()
 
-    @property
-    def block(self) -> int:
-        return _BLOCK
-
-    @cached_property
-    def dimensions(self) -> int:
-        """Length of its vectors: found by embedding a word, since not every file says it."""
-        return self._vectors(self._encoder.tokens(["a"])).shape[1]
-
-    def fit(self, passages: Sequence[str]) -> State:
-        """Nothing has to be learnt of the corpus."""
-        del passages
-        return {}
-
-    def embed_passages(self, texts: Sequence[str], state: State) -> NDArray[np.float32]:
-        del state
-        return self._embed(texts, self.settings.passage_prefix or "")
-
-    def embed_queries(self, texts: Sequence[str], state: State) -> NDArray[np.float32]:
-        del state
-        return self._embed(texts, self.settings.query_prefix or "")
-
-    def take_report(self) -> ModelReport:
-        return self._account.take()
-
-    def _embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
-        if not texts:
-            return np.zeros((0, self.dimensions), np.float32)
-        tokens = self._encoder.tokens([prefix + text for text in texts])
-        rows = self._vectors(tokens)
-        rows[[not text or text.isspace() for text in texts]] = 0
-        cut = tuple(place for place, one in enumerate(tokens) if one.lost)
-        self._account.add(
-            ModelReport(
-                texts=len(texts),
-                tokens=sum(len(one.ids) for one in tokens),
-                cut=cut,
-                cut_tokens=sum(one.lost for one in tokens),
-            )
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        tokens = self._encoder.tokens(texts)
+        return Encoded(
+            rows=self._vectors(tokens),
+            read=[len(one.ids) for one in tokens],
+            lost=[one.lost for one in tokens],
         )
-        return rows
 
     def _vectors(self, tokens: Sequence[Tokens]) -> NDArray[np.float32]:
         pooling = self.settings.pooling or "mean"

@@ -11,11 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.retrieval.models.client import Caller, EndpointError
-from assay.retrieval.models.counting import Account
+from assay.retrieval.models.client import EndpointError
 from assay.retrieval.models.cross_encoder import passages_of
-from assay.retrieval.models.kept import Kept, key_of
-from assay.retrieval.models.protocols import Candidates, ModelReport, Reply, Surroundings, Window
+from assay.retrieval.models.protocols import Candidates, Reply, Surroundings
+from assay.retrieval.models.served import Served, ServedReranker
 from assay.retrieval.models.settings import RerankEndpointSettings
 
 _FILE = "reranked.sqlite"
@@ -33,7 +32,7 @@ class _TeiRow(msgspec.Struct):
     score: float
 
 
-class EndpointReranker:
+class EndpointReranker(ServedReranker):
     """See the page's head.
 
     Args:
@@ -42,17 +41,8 @@ class EndpointReranker:
     """
 
     def __init__(self, settings: RerankEndpointSettings, where: Surroundings) -> None:
+        super().__init__(Served(settings, where, file=_FILE, feature=_FEATURE))
         self.settings = settings
-        self._caller = Caller(settings, feature=_FEATURE)
-        self._kept = Kept(None if where.cache is None else where.cache / _FILE)
-        self._account = Account()
-
-    @property
-    def window(self) -> Window | None:
-        return None
-
-    def take_report(self) -> ModelReport:
-        return self._account.take()
 
     def rerank(self, query: str, positions: NDArray[np.int32], candidates: Candidates) -> Reply:
         """Return the server's rows: in any order, and only those that it gave."""
@@ -60,14 +50,12 @@ class EndpointReranker:
         if not passages:
             return Reply(places=np.zeros(0, np.int64), scores=np.zeros(0))
         body = self._body(query, passages)
-        key = key_of("rerank", self.settings.base_url, msgspec.json.encode(body, order="sorted").decode())
-        held = self._kept.get([key])
-        if key in held:
-            rows = msgspec.json.decode(held[key], type=list[tuple[int, float]])
-            self._account.add(ModelReport(texts=len(passages), kept=len(passages)))
+        key, held = self._served.held("rerank", body, texts=len(passages))
+        if held is not None:
+            rows = msgspec.json.decode(held, type=list[tuple[int, float]])
         else:
             rows = self._ask(body, len(passages))
-            self._kept.put({key: msgspec.json.encode(rows)})
+            self._served.kept.put({key: msgspec.json.encode(rows)})
         return Reply(
             places=np.array([place for place, _ in rows], np.int64),
             scores=np.array([score for _, score in rows], np.float64),
@@ -85,17 +73,8 @@ class EndpointReranker:
         }
 
     def _ask(self, body: dict[str, object], n_passages: int) -> list[tuple[int, float]]:
-        requests, retried = self._caller.requests, self._caller.retried
-        try:
-            said = self._caller.post("/rerank", body)
-        finally:
-            done = ModelReport(
-                requests=self._caller.requests - requests, retries=self._caller.retried - retried
-            )
-            self._account.add(done)
-        tokens = _tokens(said)
-        price = self.settings.price_per_million_tokens or 0.0
-        self._account.add(ModelReport(texts=n_passages, tokens=tokens, cost=tokens * price / 1e6))
+        said = self._served.post("/rerank", body)
+        self._served.paid(_tokens(said), texts=n_passages)
         rows = self._rows(said)
         strange = [place for place, _ in rows if place >= n_passages]
         if strange:
