@@ -6,7 +6,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -78,8 +78,9 @@ def row(kind: type[msgspec.Struct]) -> Schema:
 def _names_of(kind: type) -> tuple[str, ...]:
     if issubclass(kind, msgspec.Struct):
         return tuple(one.encode_name for one in msgspec.structs.fields(kind))
-    assert is_dataclass(kind)
-    return tuple(field.name for field in fields(kind))
+    plain = cast("Any", kind)  # a dataclass, which no type says
+    assert is_dataclass(plain)
+    return tuple(field.name for field in fields(plain))
 
 
 def schema_of(kind: Any) -> Schema:  # noqa: ANN401, PLR0911 - any annotation; one line a form
