@@ -107,7 +107,7 @@ def serving(engine: StandIn) -> Generator[str]:
             engine.asked.append((self.command, self.path, body))
             try:
                 status, answer = engine.answer(
-                    self.command, address.path, dict(parse_qsl(address.query)), body
+                    self.command, address.path, dict(parse_qsl(address.query, keep_blank_values=True)), body
                 )
             except (RefusedError, KeyError, TypeError) as error:
                 status, answer = 400, {"error": f"{type(error).__name__}: {error}"}

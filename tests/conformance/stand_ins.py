@@ -186,7 +186,7 @@ class Qdrant(StandIn):
 
     def _query(self, body: dict[str, Any]) -> list[tuple[float, str]]:
         if "prefetch" in body:
-            demand(body["query"] == {"fusion": "rrf"}, f"{body['query']}")
+            demand(body["query"] == {"rrf": {"k": 61}}, f"{body['query']}")
             near, words = body["prefetch"]
             return self.fused(words["query"]["text"], near["query"], body["limit"])
         if body["using"] == "searched":
@@ -217,7 +217,7 @@ class Weaviate(StandIn):
                 return 200, [{**one, "result": {"status": "SUCCESS"}} for one in body["objects"]]
             case "GET", "/v1/objects":
                 demand(params["class"] == "Assay_chunks", f"{params}")
-                keys = sorted(key for key in self.rows if key > params.get("after", ""))
+                keys = sorted(key for key in self.rows if key > params["after"])
                 return 200, {
                     "objects": [{"class": "Assay_chunks", "id": key} for key in keys],
                     "totalResults": 9,
@@ -246,7 +246,7 @@ class Weaviate(StandIn):
                 demand(fields["properties"] == ["searched"], f"{fields}")
                 ranked = self.worded(fields["query"], int(limit))
             case _:
-                demand(kind == "hybrid" and fields["fusionType"] == "rankedFusion", kind)
+                demand(kind == "hybrid" and fields["fusionType"] == "relativeScoreFusion", kind)
                 ranked = self.fused(fields["query"], fields["vector"], int(limit))
         told = [(value if about == "distance" else str(value), key) for value, key in ranked]
         hits = [

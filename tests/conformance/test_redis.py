@@ -95,3 +95,56 @@ def test_a_vector_of_zeros_that_others_put_in_is_near_nothing(filled: Any):
     near = filled.by_vector(rows()[0].embedding, 50)
     assert len(near) == len(rows())
     assert "zero" not in {hit["chunk_id"] for hit in near}
+
+
+class Replying:
+    """A client whose server replies as RediSearch 2.10.5 did when it had 1 ms for 60,000 hashes."""
+
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
+
+    def execute_command(self, name: str, *given: Any) -> Any:
+        del given
+        if name == "FT.INFO":
+            fields = [{b"identifier": name, b"attribute": name} for name in (b"searched", b"embedding")]
+            return {b"index_name": b"assay_chunks", b"attributes": fields}
+        return self.reply
+
+
+def answered(reply: Any, tmp_path: Path) -> Any:
+    engine: Any = open_engine({"type": "redis", "url": "redis://127.0.0.1:1/0"}, tmp_path)
+    engine._client = Replying(reply)
+    return engine.by_text("refunds", 3)
+
+
+HIT: dict[bytes, Any] = {
+    b"id": b"assay_chunks:1",
+    b"score": 6.211059468632146,
+    b"extra_attributes": {b"chunk_id": b"returns.md#0-66", b"doc_id": b"returns.md"},
+    b"values": [],
+}
+REPLY: dict[bytes, Any] = {
+    b"attributes": [],
+    b"total_results": 1,
+    b"format": b"STRING",
+    b"results": [HIT],
+    b"warning": [],
+}
+
+
+def test_an_answer_in_resp3_is_read(tmp_path: Path):
+    wanted = {"chunk_id": "returns.md#0-66", "doc_id": "returns.md", "score": 6.211059468632146}
+    assert answered(REPLY, tmp_path) == [wanted]
+
+
+def test_a_search_that_ran_out_of_time_is_an_error_and_no_shorter_list(tmp_path: Path):
+    late = {**REPLY, b"warning": [b"Timeout limit was reached"]}
+    with pytest.raises(ServerError, match="the list is not whole: Timeout limit was reached"):
+        answered(late, tmp_path)
+
+
+def test_an_answer_in_resp2_is_refused(tmp_path: Path):
+    """There, the same late search looks like a whole one: 699 of 60,000 hashes were looked at."""
+    flat = [699, b"assay_chunks:1", b"6.211059468632146", [b"chunk_id", b"returns.md#0-66"]]
+    with pytest.raises(ServerError, match=r"not in RESP3: that needs Redis 7\.2"):
+        answered(flat, tmp_path)

@@ -97,6 +97,8 @@ class Engine(ABC):
     """Whether it has a hybrid search of its own."""
     fuses_unasked: bool = True
     """Whether that is used where the settings do not say."""
+    least_k_rrf: ClassVar[int | None] = None
+    """The least ``k_rrf`` that it takes, in whole numbers; None: it fuses without."""
     recording: Recording | None = None
     """Where its answers are recorded, for engines that are asked by HTTP."""
 
@@ -164,6 +166,14 @@ class EngineSearch:
         if settings.fusion == "engine" and not engine.fuses:
             what = f"{settings.type} has no fusion of its own"
             faults.append(Fault(where="[retriever] fusion", what=what, fix='fusion = "rrf"'))
+        self.own = len(self.lists) > 1 and (
+            settings.fusion == "engine" or (settings.fusion is None and engine.fuses and engine.fuses_unasked)
+        )
+        least, k_rrf = engine.least_k_rrf, settings.k_rrf
+        if self.own and least is not None and (k_rrf < least or not k_rrf.is_integer()):
+            what = f"{settings.type} fuses with a whole number from {least}, not {k_rrf:g}"
+            fix = f'k_rrf = {max(least, int(k_rrf))}, or fusion = "rrf"'
+            faults.append(Fault(where="[retriever] k_rrf", what=what, fix=fix))
         if faults:
             raise ConfigError(faults)
         self.form = HitForm(**msgspec.structs.asdict(settings.fields), strip_prefix=settings.strip_prefix)
@@ -189,10 +199,7 @@ class EngineSearch:
         if len(lists) == 1:
             (only,) = lists.values()
             return {**lists, FINAL: only[:k]}
-        own = self.settings.fusion == "engine" or (
-            self.settings.fusion is None and self.engine.fuses and self.engine.fuses_unasked
-        )
-        if own and any(vector):
+        if self.own and any(vector):
             pool = [read_hit(hit, self.form) for hit in self.engine.by_both(query, vector, depth)]
         else:
             pool = fuse(list(lists.values()), k_rrf=self.settings.k_rrf)

@@ -52,7 +52,10 @@ class MeilisearchEngine(ServedEngine):
 
     def by_both(self, text: str, vector: Sequence[float], depth: int) -> Found:
         """Return Meilisearch's own hybrid search."""
-        asked = {"q": " ".join(plain_words(text)), "vector": list(vector)}
+        words = " ".join(plain_words(text))
+        if not words:  # an empty query would fuse every document's 1.0 with the vectors
+            return self.by_vector(vector, depth)
+        asked = {"q": words, "vector": list(vector)}
         return self._search({**asked, "hybrid": self._hybrid(self.settings.semantic_ratio)}, depth)
 
     def create(self, dimensions: int) -> None:
@@ -114,7 +117,9 @@ class MeilisearchEngine(ServedEngine):
             if state["status"] == "succeeded":
                 return
             if state["status"] in {"failed", "canceled"}:
-                raise ServerError(f"{state['type']} {state['status']}: {state.get('error')}")
+                error: dict[str, Any] | None = state.get("error")
+                told = f": {error['message']} ({error['code']})" if error else ""
+                raise ServerError(f"{state['type']} {state['status']}{told}")
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, _LAST_LOOK_S)
 

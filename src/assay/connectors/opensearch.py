@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from assay.connectors.engines import Found, Row, engine_kind
 from assay.connectors.kinds import Surroundings
@@ -45,6 +45,7 @@ class _Lucene(ServedEngine):
     """
 
     fuses = True
+    least_k_rrf = 1
 
     def __init__(self, settings: OpenSearchSettings | ElasticsearchSettings, around: Surroundings) -> None:
         super().__init__(settings, around)
@@ -78,7 +79,7 @@ class _Lucene(ServedEngine):
         found: set[str] = set()
         body: dict[str, Any] = {"size": _PAGE, "sort": [{"key": "asc"}], "_source": False}
         while True:
-            hits = self.rest.ask("POST", f"{self.index}/_search", body=body)["hits"]["hits"]
+            hits = self._hits(body)
             found.update(hit["_id"] for hit in hits)
             if len(hits) < _PAGE:
                 return found
@@ -88,8 +89,10 @@ class _Lucene(ServedEngine):
         """Put rows in."""
         lines: list[object] = []
         for row in rows:
-            fields = {"key": row.key, **row.fields(), self.settings.vector_field: row.embedding}
+            fields: dict[str, Any] = {"key": row.key, **row.fields()}
             fields[self.settings.fulltext_field] = fields.pop("searched")
+            if any(row.embedding):  # by cosine, a vector of zeros is refused, and its text with it
+                fields[self.settings.vector_field] = row.embedding
             lines += [{"index": {"_index": self.settings.table, "_id": row.key}}, fields]
         self._bulk(lines)
 
@@ -113,9 +116,16 @@ class _Lucene(ServedEngine):
         return {"match": {self.settings.fulltext_field: {"query": text}}}
 
     def _search(self, body: Mapping[str, Any], params: Mapping[str, str] | None = None) -> Found:
-        body = {**body, "_source": {"excludes": [self.settings.vector_field]}}
+        hits = self._hits({**body, "_source": {"excludes": [self.settings.vector_field]}}, params)
+        # An index that keeps no source has ids, at least.
+        return [{**(hit.get("_source") or {"_id": hit["_id"]}), "score": hit["_score"]} for hit in hits]
+
+    def _hits(self, body: Mapping[str, Any], params: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
         reply = self.rest.ask("POST", f"{self.index}/_search", body=body, params=params)
-        return [{**hit["_source"], "score": hit["_score"]} for hit in reply["hits"]["hits"]]
+        missing = _missing(reply)
+        if missing:
+            raise ServerError(f"the list is not whole: {missing}; ask again when the cluster is well")
+        return reply["hits"]["hits"]
 
     def _bulk(self, lines: Sequence[object]) -> None:
         if not lines:
@@ -124,8 +134,9 @@ class _Lucene(ServedEngine):
         reply = self.rest.ask("POST", "/_bulk", body=body, params={"refresh": "true"})
         if reply.get("errors"):
             parts = [next(iter(item.values())) for item in reply["items"]]
-            wrong = [part["error"] for part in parts if "error" in part]
-            raise ServerError(f"{len(wrong)} of {len(parts)} rows were refused; the first: {wrong[0]}")
+            wrong = [part for part in parts if "error" in part]
+            first = f"{wrong[0]['_id']} with {wrong[0]['status']}, {_told(wrong[0]['error'])}"
+            raise ServerError(f"{len(wrong)} of {len(parts)} rows were refused; the first: {first}")
 
 
 class OpenSearchEngine(_Lucene):
@@ -201,6 +212,32 @@ class ElasticsearchEngine(_Lucene):
 
     def _own(self) -> dict[str, Any]:
         return {}
+
+
+def _missing(reply: Mapping[str, Any]) -> str | None:
+    """Return what an answer lacks: a part of the index that gave nothing leaves its status at 200."""
+    shards = reply.get("_shards", {})
+    if shards.get("failed"):
+        failures: list[dict[str, Any]] = shards.get("failures", [])
+        why = _told(failures[0].get("reason")) if failures else ""
+        return f"{shards['failed']} of {shards['total']} shards failed{why and f', the first with {why}'}"
+    if reply.get("timed_out"):
+        return "the search ran out of time"
+    clusters = reply.get("_clusters", {})
+    absent = sum(clusters.get(name, 0) for name in ("skipped", "partial", "failed"))
+    return f"{absent} of {clusters['total']} clusters failed" if absent else None
+
+
+def _told(error: object) -> str:
+    """Return the words of an error and of what it was caused by."""
+    words: list[str] = []
+    while isinstance(error, Mapping):
+        parts = cast("Mapping[str, object]", error)
+        words.append(": ".join(str(parts[name]) for name in ("type", "reason") if parts.get(name)))
+        error = parts.get("caused_by")
+    if isinstance(error, str):
+        words.append(error)
+    return ", caused by ".join(words)
 
 
 CONNECTOR = engine_kind(OpenSearchSettings, OpenSearchEngine)

@@ -1,8 +1,8 @@
 """Qdrant: vectors (cosine), BM25 as sparse vectors, and its own fusion of both.
 
 A server is asked over HTTP (``qdrant+http://host:6333``, or ``https``); it makes the sparse vectors of words
-itself (``qdrant/bm25``, Qdrant 1.15.2 and newer). A folder (``qdrant:///index``) is opened with Qdrant's
-embedded core, which makes the same ones.
+itself (``qdrant/bm25``, Qdrant 1.15.2 and newer), and fuses with a constant of ours from 1.16 on. A folder
+(``qdrant:///index``) is opened with Qdrant's embedded core, which makes the same ones.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from typing import Any
 from assay.connectors.engines import Engine, Found, Row, engine_kind, path_of
 from assay.connectors.kinds import Surroundings
 from assay.connectors.packages import need
+from assay.connectors.rest import ServerError
 from assay.connectors.secrets import expand
 from assay.connectors.served import ServedEngine, ServedSettings
 
 _FEATURE = "connector 'qdrant'"
 _PAGE = 1000
 _MODEL = "qdrant/bm25"
+_K_UNASKED = 2
+"""The constant that a server takes unasked, and before 1.16 always."""
 
 
 class QdrantSettings(ServedSettings, frozen=True, kw_only=True):
@@ -40,6 +43,7 @@ class QdrantServer(ServedEngine):
     """
 
     fuses = True
+    least_k_rrf = 0
 
     def __init__(self, settings: QdrantSettings, around: Surroundings) -> None:
         super().__init__(settings, around)
@@ -57,7 +61,9 @@ class QdrantServer(ServedEngine):
     def by_both(self, text: str, vector: Sequence[float], depth: int) -> Found:
         """Return Qdrant's own reciprocal rank fusion."""
         lists = [{**self._near(vector), "limit": depth}, {**self._worded(text), "limit": depth}]
-        return self._query({"prefetch": lists, "query": {"fusion": "rrf"}, "limit": depth})
+        k = _k_of(self.settings)
+        fused = {"fusion": "rrf"} if k == _K_UNASKED else {"rrf": {"k": k}}
+        return self._query({"prefetch": lists, "query": fused, "limit": depth})
 
     def create(self, dimensions: int) -> None:
         """Make the collection, if it is not there."""
@@ -94,11 +100,11 @@ class QdrantServer(ServedEngine):
             }
             for row in rows
         ]
-        self.rest.ask("PUT", "/points?wait=true", body={"points": points})
+        self._change("PUT", "/points", points)
 
     def remove(self, keys: Sequence[str]) -> None:
         """Take points out."""
-        self.rest.ask("POST", "/points/delete?wait=true", body={"points": list(keys)})
+        self._change("POST", "/points/delete", list(keys))
 
     def _near(self, vector: Sequence[float]) -> dict[str, Any]:
         return {
@@ -112,9 +118,15 @@ class QdrantServer(ServedEngine):
 
     def _query(self, body: dict[str, Any]) -> Found:
         reply = self.rest.ask("POST", "/points/query", body={**body, "with_payload": True})
-        return [
-            {**(point.get("payload") or {}), "score": point["score"]} for point in reply["result"]["points"]
-        ]
+        return _best_first([(point.get("payload"), point["score"]) for point in reply["result"]["points"]])
+
+    def _change(self, method: str, path: str, points: Sequence[object]) -> None:
+        reply = self.rest.ask(method, path, params={"wait": "true"}, body={"points": points})
+        status = reply["result"]["status"]
+        if status != "completed":
+            raise ServerError(
+                f"{len(points)} points are not yet in the collection, but {status!r}; the same call goes on"
+            )
 
 
 class _Held:
@@ -140,6 +152,7 @@ class QdrantFolder(Engine):
     """
 
     fuses = True
+    least_k_rrf = 0
 
     def __init__(self, settings: QdrantSettings, around: Surroundings) -> None:
         self.settings = settings
@@ -160,7 +173,7 @@ class QdrantFolder(Engine):
         lists = [
             edge.Prefetch(limit=depth, query=query) for query in (self._near(vector), self._worded(text))
         ]
-        return self._query(edge.Fusion.Rrf(k=int(self.settings.k_rrf)), depth, prefetches=lists)
+        return self._query(edge.Fusion.Rrf(k=_k_of(self.settings)), depth, prefetches=lists)
 
     def create(self, dimensions: int) -> None:
         """Make the folder, if it is not there."""
@@ -241,7 +254,7 @@ class QdrantFolder(Engine):
         )
         with self._held.guard:
             points = self._opened().query(request)
-        return [{**(point.payload or {}), "score": point.score} for point in points]
+        return _best_first([(point.payload, point.score) for point in points])
 
     def _update(self, operation: Any) -> None:  # noqa: ANN401 - an object of Qdrant
         with self._held.guard:
@@ -255,6 +268,17 @@ class QdrantFolder(Engine):
 
     def _edge(self) -> Any:  # noqa: ANN401 - a module
         return need("qdrant_edge", feature=_FEATURE, extra="qdrant", package="qdrant-edge-py")
+
+
+def _k_of(settings: QdrantSettings) -> int:
+    """Return Qdrant's constant: it counts ranks from 0, so that its own is one more."""
+    return int(settings.k_rrf) + 1
+
+
+def _best_first(points: Sequence[tuple[dict[str, Any] | None, float]]) -> Found:
+    """Return the hits of a list that is best first; by a distance, less is better, and its sign is turned."""
+    sign = -1.0 if points and points[0][1] < points[-1][1] else 1.0
+    return [{**(payload or {}), "score": sign * score} for payload, score in points]
 
 
 def _payload(row: Row) -> dict[str, Any]:

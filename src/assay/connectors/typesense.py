@@ -7,7 +7,7 @@ at most 250 hits, and so has a list.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -22,8 +22,8 @@ _MOST = 250
 class TypesenseSettings(ServedSettings, frozen=True, kw_only=True):
     """``type = "typesense"``: ``typesense+http://host:8108``."""
 
-    alpha: float = 0.5
-    """Weight of the vectors in its own fusion."""
+    alpha: float = 0.3
+    """Weight of the vectors in its own fusion; Typesense's own is 0.3."""
 
 
 class TypesenseEngine(ServedEngine):
@@ -44,7 +44,8 @@ class TypesenseEngine(ServedEngine):
     def by_vector(self, vector: Sequence[float], depth: int) -> Found:
         """Return the nearest chunks, by cosine."""
         hits = self._search({"q": "*", "vector_query": self._near(vector, depth)}, depth)
-        return [{**hit["document"], "score": 1.0 - hit["vector_distance"]} for hit in hits]
+        distances = _scored(hits, lambda hit: hit.get("vector_distance"))
+        return [{**hit, "score": 1.0 - distance} for hit, distance in distances]
 
     def by_text(self, text: str, depth: int) -> Found:
         """Return the chunks of its keyword search; when no chunk has all words, some are dropped."""
@@ -52,7 +53,7 @@ class TypesenseEngine(ServedEngine):
         if not words:
             return []
         hits = self._search(self._worded(words, depth), depth)
-        return [{**hit["document"], "score": hit["text_match"]} for hit in hits]
+        return [{**hit, "score": score} for hit, score in _scored(hits, lambda hit: hit.get("text_match"))]
 
     def by_both(self, text: str, vector: Sequence[float], depth: int) -> Found:
         """Return Typesense's own rank fusion."""
@@ -61,7 +62,8 @@ class TypesenseEngine(ServedEngine):
             return self.by_vector(vector, depth)
         near = self._near(vector, depth, alpha=self.settings.alpha)
         hits = self._search({**self._worded(words, depth), "vector_query": near}, depth)
-        return [{**hit["document"], "score": hit["hybrid_search_info"]["rank_fusion_score"]} for hit in hits]
+        scores = _scored(hits, lambda hit: hit.get("hybrid_search_info", {}).get("rank_fusion_score"))
+        return [{**hit, "score": score} for hit, score in scores]
 
     def create(self, dimensions: int) -> None:
         """Make the collection, if it is not there."""
@@ -101,7 +103,8 @@ class TypesenseEngine(ServedEngine):
         reply = self.rest.ask("POST", path, body="\n".join(lines), params={"action": "upsert"})
         wrong = [line for line in _lines(reply) if not line.get("success")]
         if wrong:
-            raise ServerError(f"{len(wrong)} of {len(rows)} documents were refused; the first: {wrong[0]}")
+            told = ", ".join(str(wrong[0][name]) for name in ("code", "error") if name in wrong[0])
+            raise ServerError(f"{len(wrong)} of {len(rows)} documents were refused; the first: {told}")
 
     def remove(self, keys: Sequence[str]) -> None:
         """Take documents out."""
@@ -129,8 +132,26 @@ class TypesenseEngine(ServedEngine):
         }
         (result,) = self.rest.ask("POST", "/multi_search", body={"searches": [search]})["results"]
         if "hits" not in result:
-            raise ServerError(result.get("error", str(result)[:300]))
+            raise ServerError(f"{result.get('code')}: {result.get('error', str(result)[:300])}")
+        if result.get("search_cutoff"):
+            raise ServerError("the list is not whole: the search ran out of time; raise search_cutoff_ms")
         return result["hits"]
+
+
+def _scored(
+    hits: Sequence[dict[str, Any]], score_of: Callable[[dict[str, Any]], float | None]
+) -> list[tuple[dict[str, Any], float]]:
+    """Return each hit's document and score, in Typesense's order.
+
+    A hit that a curation rule pins has no score: it takes that of the hit before it, or else the first.
+    """
+    scores = [None if hit.get("curated") else score_of(hit) for hit in hits]
+    last = next((score for score in scores if score is not None), 0.0)
+    found: list[tuple[dict[str, Any], float]] = []
+    for hit, score in zip(hits, scores, strict=True):
+        last = last if score is None else score
+        found.append((hit["document"], last))
+    return found
 
 
 def _lines(reply: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON

@@ -6,7 +6,7 @@ Vespa's schema is deployed with its application, so ``assay index`` feeds it and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -76,6 +76,8 @@ class VespaEngine(ServedEngine):
         params = {"wantedDocumentCount": str(_PAGE), "fieldSet": "[id]"}
         while True:
             page = self.rest.ask("GET", self.documents, params=params)
+            if page.get("message"):
+                raise ServerError(f"the documents could not be counted: {page['message']}")
             found.update(one["id"].split("::", 1)[1] for one in page.get("documents", []))
             if not page.get("continuation"):
                 return found
@@ -114,7 +116,22 @@ class VespaEngine(ServedEngine):
         root = self.rest.ask("POST", "/search/", body=body)["root"]
         if root.get("errors"):
             raise ServerError("; ".join(error.get("message", str(error)) for error in root["errors"]))
+        missing = _missing(root.get("coverage", {}))
+        if missing:
+            raise ServerError(f"the list is not whole: {missing}; give queries more time in a query profile")
         return [{**hit.get("fields", {}), "score": hit["relevance"]} for hit in root.get("children", [])]
+
+
+def _missing(coverage: Mapping[str, Any]) -> str | None:
+    """Return what was not searched: Vespa returns what it has when half a second is over, with status 200.
+
+    A rank profile with a match phase searches a part only, on purpose: that is no fault.
+    """
+    why = {name for name, so in coverage.get("degraded", {}).items() if so}
+    if not (why - {"match-phase"}) and (coverage.get("full", True) or why):
+        return None
+    share = f"{coverage.get('coverage', 0)} % of the documents were searched"
+    return f"{share} ({', '.join(sorted(why))})" if why else share
 
 
 CONNECTOR = engine_kind(VespaSettings, VespaEngine)

@@ -17,10 +17,10 @@ _PAGE = 1000
 class WeaviateSettings(ServedSettings, frozen=True, kw_only=True):
     """``type = "weaviate"``: ``weaviate+http://host:8080``."""
 
-    alpha: float = 0.5
-    """Weight of the vectors in its hybrid search."""
-    ranked: bool = True
-    """Whether its hybrid search fuses ranks, or scaled scores."""
+    alpha: float = 0.75
+    """Weight of the vectors in its hybrid search; Weaviate's own is 0.75."""
+    ranked: bool = False
+    """Whether its hybrid search fuses ranks, or scaled scores, as it does by itself since 1.24."""
 
 
 class WeaviateEngine(ServedEngine):
@@ -55,6 +55,8 @@ class WeaviateEngine(ServedEngine):
 
     def by_both(self, text: str, vector: Sequence[float], depth: int) -> Found:
         """Return Weaviate's own hybrid search."""
+        if not plain_words(text):
+            return self.by_vector(vector, depth)
         asked = ", ".join(
             (
                 f"query: {_literal(text)}",
@@ -92,7 +94,8 @@ class WeaviateEngine(ServedEngine):
     def keys(self) -> set[str]:
         """Return the keys of all objects."""
         found: set[str] = set()
-        params = {"class": self.collection, "limit": str(_PAGE)}
+        # An empty ``after`` starts at the least id: without it, shards come one after another.
+        params = {"class": self.collection, "limit": str(_PAGE), "after": ""}
         while True:
             page = self.rest.ask("GET", "/v1/objects", params=params)["objects"]
             found.update(one["id"] for one in page)
@@ -110,9 +113,12 @@ class WeaviateEngine(ServedEngine):
                 {"class": self.collection, "id": row.key, "properties": fields, "vector": row.embedding}
             )
         reply = self.rest.ask("POST", "/v1/batch/objects", body={"objects": objects})
-        wrong = [one["result"]["errors"] for one in reply if (one.get("result") or {}).get("errors")]
+        wrong = [(one["id"], told) for one in reply if (told := _refusal(one.get("result"))) is not None]
         if wrong:
-            raise ServerError(f"{len(wrong)} of {len(rows)} objects were refused; the first: {wrong[0]}")
+            key, told = wrong[0]
+            raise ServerError(
+                f"{len(wrong)} of {len(rows)} objects were refused; the first: {key} with {told}"
+            )
 
     def remove(self, keys: Sequence[str]) -> None:
         """Take objects out."""
@@ -135,6 +141,14 @@ class WeaviateEngine(ServedEngine):
             }
             for hit in reply["data"]["Get"][self.collection]
         ]
+
+
+def _refusal(result: dict[str, Any] | None) -> str | None:
+    """Return why an object of a batch was refused; the batch's own status is 200 all the same."""
+    errors: dict[str, Any] | None = (result or {}).get("errors")
+    if errors:
+        return "; ".join(error["message"] for error in errors["error"])
+    return "FAILED" if result is not None and result.get("status") == "FAILED" else None
 
 
 def _literal(text: str) -> str:
