@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from assay.flows.evaluate import evaluate, load_evaluation
 from assay.flows.project import load_project
+from assay.matching import find_relevance
+from assay.model.documents import Document
 from assay.model.errors import InputError
+from assay.model.golden import GoldenSet
+from assay.model.relevance import Relevance
+from assay.model.runs import ChunkTable
 from assay.report.json import summary_json
 from small_project import QUERIES, SETTINGS, make_project
 
@@ -45,6 +51,25 @@ def test_equal_inputs_give_equal_bytes_and_one_stored_run(tmp_path: Path):
     assert summary_json(first.summary) == summary_json(second.summary)
     assert first.run.id == second.run.id
     assert [path.name for path in (tmp_path / ".assay" / "runs").iterdir()] == [first.run.id]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_anchors_are_looked_for_once_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, own: bool):
+    matched: list[int] = []
+
+    def counted(
+        golden: GoldenSet, documents: Sequence[Document], chunks: ChunkTable, **more: bool
+    ) -> Relevance:
+        matched.append(len(chunks))
+        return find_relevance(golden, documents, chunks, **more)
+
+    def search(query: str, k: int) -> list[dict[str, str]]:
+        return [{"document": "returns.md", "text": "Refunds reach the card within 14 days"}][:k]
+
+    monkeypatch.setattr("assay.flows.evaluate.find_relevance", counted)
+    made = evaluate(load_project(make_project(tmp_path)), retriever=search if own else None)
+    assert matched == [len(made.run.chunks)]
+    assert made.scores.value("recall@2", "q1") == 1.0
 
 
 def test_a_stored_run_prints_the_same_page(tmp_path: Path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.corpus import chunk_corpus
-from assay.flows import sweep_work
+from assay.flows import rerun
 from assay.flows.evaluate import evaluate
 from assay.flows.looks import looks_path
 from assay.flows.project import load_project
@@ -306,7 +306,7 @@ def test_what_is_shared_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
         stages.extend([kind] * (self.made.get(kind, 0) - before))
         return value  # pyright: ignore[reportUnknownVariableType]
 
-    monkeypatch.setattr(sweep_work, "chunk_corpus", counted_cut)
+    monkeypatch.setattr(rerun, "chunk_corpus", counted_cut)
     monkeypatch.setattr(embedding, "unit", counted_unit)
     monkeypatch.setattr(cache.Cache, "remember", counted_remember)
     result = run(make_headed(tmp_path), "max_chars=70,140", "reranker=none,lexical", "pool=4,6", timed=0)

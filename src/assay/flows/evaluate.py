@@ -17,7 +17,13 @@ from assay.flows.judge_licence import judge_notices
 from assay.flows.looks import told_looks
 from assay.flows.prepare import Prepared, prepare
 from assay.flows.project import Project
-from assay.flows.retrieve import make_retriever, take_retriever
+from assay.flows.retrieve import (
+    ForeignRetriever,
+    ReferenceRetriever,
+    make_retriever,
+    run_of,
+    take_retriever,
+)
 from assay.flows.scoring import score_stage, stage_measures
 from assay.matching import find_relevance
 from assay.model.findings import ItemLoss
@@ -122,35 +128,40 @@ def evaluate(
     """
     prepared = prepared or prepare(project)
     asked = make_retriever(prepared) if retriever is None else take_retriever(prepared, retriever)
-    index = chunk_table(prepared.chunks)
-    relevance = find_relevance(prepared.golden, prepared.corpus.documents, index)
-    watch = {query.query_id: frozenset(query.chunk_grades) for query in relevance.queries}
-    retrieved = asked.retrieve(prepared.golden.queries, watch=watch, progress=progress)
-    run = Run(
-        id="",
-        name=asked.name,
-        pipeline=asked.settings,
-        pipeline_digest=asked.digest,
-        golden_digest=prepared.golden.digest,
-        corpus_digest=prepared.corpus.digest,
-        k=project.k,
-        query_ids=tuple(query.id for query in prepared.golden.queries),
-        chunks=retrieved.chunks,
-        stages=retrieved.stages,
-        seed=project.seed,
-        meta={**retrieved.meta, "whole_index": asked.whole_index},
+    # A connector's list ends where it ends: there is nothing to watch.
+    relevance = (
+        None
+        if isinstance(asked, ForeignRetriever)
+        else find_relevance(prepared.golden, prepared.corpus.documents, chunk_table(prepared.chunks))
     )
+    watch = (
+        {query.query_id: frozenset(query.chunk_grades) for query in relevance.queries} if relevance else {}
+    )
+    retrieved = asked.retrieve(prepared.golden.queries, watch=watch, progress=progress)
+    run = run_of(prepared, asked, prepared.golden.queries, retrieved)
     if save:
         store = RunStore(project.home / "runs")
         run = replace(run, id=store.save(run))
     else:
         run = replace(run, id=content_id(run))
-    return evaluation_of(prepared, run, notices=retrieved.notices)
+    own_chunks = isinstance(asked, ReferenceRetriever)  # what was watched is what was searched
+    return evaluation_of(
+        prepared, run, relevance=relevance if own_chunks else None, notices=retrieved.notices
+    )
 
 
-def evaluation_of(prepared: Prepared, run: Run, *, notices: tuple[Notice, ...] = ()) -> Evaluation:
-    """Measure a run that is there already: nothing is called, only counted."""
-    relevance = find_relevance(
+def evaluation_of(
+    prepared: Prepared, run: Run, *, relevance: Relevance | None = None, notices: tuple[Notice, ...] = ()
+) -> Evaluation:
+    """Measure a run that is there already: nothing is called, only counted.
+
+    Args:
+        prepared: the project's inputs.
+        run: the run.
+        relevance: what is relevant in its chunks, where that is known already.
+        notices: what is to be said beside what is found here.
+    """
+    relevance = relevance or find_relevance(
         prepared.golden, prepared.corpus.documents, run.chunks, whole_index=whole_index(run)
     )
     evaluation = Evaluation(prepared=prepared, run=run, relevance=relevance)

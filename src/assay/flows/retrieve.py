@@ -16,7 +16,7 @@ from assay.flows.prepare import Prepared
 from assay.flows.project import FILE, Project
 from assay.matching import locate_texts, name_documents
 from assay.model.golden import Query
-from assay.model.runs import Retrieved, chunk_table
+from assay.model.runs import Retrieved, Run, chunk_table
 from assay.retrieval.cache import Cache
 from assay.retrieval.pipeline import Pipeline
 from assay.retrieval.settings import PipelineSettings, digest, read_pipeline
@@ -165,6 +165,24 @@ def take_retriever(prepared: Prepared, brought: object) -> Retriever:
     if isinstance(brought, Retriever):
         return brought
     return ForeignRetriever(prepared, brought)
+
+
+def run_of(prepared: Prepared, retriever: Retriever, queries: Sequence[Query], retrieved: Retrieved) -> Run:
+    """Return what a retriever found as a run that has no id yet."""
+    return Run(
+        id="",
+        name=retriever.name,
+        pipeline=retriever.settings,
+        pipeline_digest=retriever.digest,
+        golden_digest=prepared.golden.digest,
+        corpus_digest=prepared.corpus.digest,
+        k=prepared.project.k,
+        query_ids=tuple(query.id for query in queries),
+        chunks=retrieved.chunks,
+        stages=retrieved.stages,
+        seed=prepared.project.seed,
+        meta={**retrieved.meta, "whole_index": retriever.whole_index},
+    )
 
 
 def pipeline_settings(project: Project) -> PipelineSettings:

@@ -20,6 +20,7 @@ from assay._version import __version__
 from assay.flows.looks import HELDOUT, told_looks
 from assay.flows.prepare import load_corpus
 from assay.flows.project import HOME, Project
+from assay.flows.rerun import chunker_key
 from assay.flows.sweep_final import final_look
 from assay.flows.sweep_plan import Plan
 from assay.flows.sweep_result import gather
@@ -27,7 +28,6 @@ from assay.flows.sweep_work import (
     Job,
     Material,
     budget_column,
-    chunker_key,
     first_stage_key,
     start_session,
 )

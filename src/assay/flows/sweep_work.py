@@ -5,10 +5,9 @@ Rooms: corpus (chunks), matching (relevance), retrieval (pipeline and its cache)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.corpus import Corpus, chunk_corpus, count_tokens
+from assay.corpus import Corpus, count_tokens
 from assay.flows.beside import span_table
 from assay.flows.evaluate import Evaluation
-from assay.flows.prepare import Prepared, load_chunker
+from assay.flows.prepare import Prepared
 from assay.flows.project import Project
-from assay.flows.retrieve import ReferenceRetriever, make_retriever, pipeline_settings
+from assay.flows.rerun import Cut, Cuts, ask, retriever_over
+from assay.flows.retrieve import ReferenceRetriever, Retriever, pipeline_settings
 from assay.flows.scoring import cut_columns, score_stage
-from assay.matching import find_relevance, golden_lists, judge
+from assay.matching import golden_lists, judge
 from assay.measures.batch import score
 from assay.measures.budget import cut_lists, hits_within
 from assay.measures.spec import parse_measures
-from assay.model.documents import Chunk
 from assay.model.errors import Fault, InputError
 from assay.model.golden import GoldenSet, Query
-from assay.model.relevance import Relevance, Unit
-from assay.model.runs import Run, StageTable, chunk_table
+from assay.model.relevance import Unit
+from assay.model.runs import StageTable
 from assay.model.sweep import PROMPT_TOKENS
 from assay.retrieval.cache import Cache
-from assay.retrieval.corpus_index import CorpusIndex
 from assay.retrieval.settings import digest
 from assay.retrieval.workers import Workers
 from assay.store.run_tables import content_id
@@ -73,28 +71,20 @@ class Job:
     timed: bool
 
 
-@dataclass(slots=True)
-class _Cut:
-    """What one chunker makes of the documents."""
-
-    chunker: Any
-    chunks: tuple[Chunk, ...]
-    relevance: Relevance
-    index: CorpusIndex | None
-    cache: Cache
-    cut_ms: float
-    tokens: dict[int, int] = field(default_factory=dict[int, int])
-    """Chunk -> its tokens, counted when it is first retrieved."""
-
-
 class Session:
     """Measures configurations, one after the other; what two in a row share is made once."""
 
     def __init__(self, material: Material) -> None:
         self.material = material
         self._queries = {query.id: query for query in material.golden.queries}
-        self._key = ""
-        self._cut: _Cut | None = None
+        # One cut at a time, with a cache of its own: when the next chunker comes, what belonged to the last
+        # one is let go.
+        self._cuts = Cuts(
+            material.corpus,
+            material.golden,
+            cache=lambda: Cache(material.cache, most=_KEPT_RESULTS),
+            most=1,
+        )
 
     def __call__(self, job: Job) -> Record:
         """Measure one configuration; one that cannot run says why."""
@@ -104,36 +94,13 @@ class Session:
             why = "; ".join(_told(fault) for fault in error.faults)
             return Record(number=job.number, round=job.round, values={}, costs={}, samples=(), why=why)
 
-    def run(self, job: Job) -> tuple[Evaluation, Any, _Cut]:
+    def run(self, job: Job) -> tuple[Evaluation, Retriever, Cut]:
         """Run one configuration and return it as an evaluation, with its retriever."""
-        material = self.material
-        project = material.project.with_settings(deepcopy(dict(job.changes)))
-        cut = self._cut_for(project)
+        project = self.material.project.with_settings(deepcopy(dict(job.changes)))
+        cut = self._cuts.of(project)
         prepared = self._prepared(project, cut, job.query_ids)
-        golden = prepared.golden
-        retriever = self._retriever(prepared, cut)
-        retrieved = retriever.retrieve(golden.queries, watch={})
-        run = Run(
-            id="",
-            name=retriever.name,
-            pipeline=retriever.settings,
-            pipeline_digest=retriever.digest,
-            golden_digest=golden.digest,
-            corpus_digest=material.corpus.digest,
-            k=project.k,
-            query_ids=job.query_ids,
-            chunks=retrieved.chunks,
-            stages=retrieved.stages,
-            seed=project.seed,
-            meta={"whole_index": retriever.whole_index},
-        )
-        relevance = cut.relevance
-        if project.retriever is not None:
-            relevance = find_relevance(
-                golden, material.corpus.documents, run.chunks, whole_index=retriever.whole_index, twins=False
-            )
-        asked = set(job.query_ids)
-        relevance = Relevance(queries=tuple(one for one in relevance.queries if one.query_id in asked))
+        retriever = retriever_over(prepared, cut)
+        run, relevance = ask(prepared, cut, retriever, prepared.golden.queries, watching=False)
         return Evaluation(prepared=prepared, run=run, relevance=relevance), retriever, cut
 
     def embed(self, job: Job, workers: Workers, progress: Callable[[str, int, int], None] | None) -> None:
@@ -142,15 +109,15 @@ class Session:
             project = self.material.project.with_settings(deepcopy(dict(job.changes)))
             if project.retriever is not None or len(self.material.corpus) == 0:
                 return
-            cut = self._cut_for(project)
-            prepared = self._prepared(project, cut, job.query_ids)
-            pipeline = self._retriever(prepared, cut).pipeline
+            cut = self._cuts.of(project)
+            retriever = retriever_over(self._prepared(project, cut, job.query_ids), cut)
         except InputError:
             return  # whoever measures it says why
-        pipeline.workers = workers
-        pipeline.build_vectors(progress=progress)
+        if isinstance(retriever, ReferenceRetriever):
+            retriever.pipeline.workers = workers
+            retriever.pipeline.build_vectors(progress=progress)
 
-    def _prepared(self, project: Project, cut: _Cut, query_ids: Sequence[str]) -> Prepared:
+    def _prepared(self, project: Project, cut: Cut, query_ids: Sequence[str]) -> Prepared:
         queries = tuple(self._queries[one] for one in query_ids)
         return Prepared(
             project=project,
@@ -177,34 +144,7 @@ class Session:
             samples=self._latencies(retriever) if job.timed else (),
         )
 
-    def _retriever(self, prepared: Prepared, cut: _Cut) -> Any:  # noqa: ANN401 - either kind of retriever
-        if prepared.project.retriever is not None:
-            return make_retriever(prepared)
-        retriever = ReferenceRetriever(prepared, pipeline_settings(prepared.project), cache=cut.cache)
-        # One index serves all configurations of a chunker: its digest and order are worked out once.
-        cut.index = cut.index or CorpusIndex(cut.chunks, cut.cache)
-        retriever.pipeline.index = cut.index.again()
-        return retriever
-
-    def _cut_for(self, project: Project) -> _Cut:
-        key = chunker_key(project)
-        if self._cut is None or key != self._key:
-            started = time.perf_counter()
-            chunker = load_chunker(project)
-            chunks = tuple(chunk_corpus(self.material.corpus.documents, chunker))
-            cut_ms = (time.perf_counter() - started) * 1e3
-            relevance = find_relevance(
-                self.material.golden, self.material.corpus.documents, chunk_table(chunks), twins=False
-            )
-            # A cache of its own: when the next chunker comes, what belonged to the last one is let go.
-            cache = Cache(self.material.cache, most=_KEPT_RESULTS)
-            self._cut = _Cut(
-                chunker=chunker, chunks=chunks, relevance=relevance, index=None, cache=cache, cut_ms=cut_ms
-            )
-            self._key = key
-        return self._cut
-
-    def _latencies(self, retriever: Any) -> tuple[float, ...]:  # noqa: ANN401 - either kind of retriever
+    def _latencies(self, retriever: Retriever) -> tuple[float, ...]:
         """Return the milliseconds of each timed query on its own; a shared stage is timed once."""
         found: list[float] = []
         for query_id in self.material.timed:
@@ -225,11 +165,6 @@ def _told(fault: Fault) -> str:
 def start_session(material: Material) -> Session:
     """Start what a worker keeps while a sweep runs."""
     return Session(material)
-
-
-def chunker_key(project: Project) -> str:
-    """Return the digest of all that decides the chunks."""
-    return digest(dict(project.chunker))
 
 
 def first_stage_key(project: Project) -> str:
