@@ -222,12 +222,12 @@ from datasets import Dataset
 class Tried(AbsTaskRetrieval):
     metadata = mteb.get_task("SciFact").metadata.model_copy(update={"name": "Tried"})
     def load_data(self, **more):
-        self.dataset["default"]["test"] = {
+        self.dataset = {"default": {"test": {
             "corpus": Dataset.from_list([{"id": "d1", "title": "", "text": "Refunds take 14 days."}]),
             "queries": Dataset.from_list([{"id": "q1", "text": "refunds"}]),
             "relevant_docs": {"q1": {"d1": 1}},
             "top_ranked": None,
-        }
+        }}}
         self.data_loaded = True
 known = mteb.get_task
 mteb.get_task = lambda name: Tried() if name == "tried" else known(name)
@@ -359,6 +359,7 @@ def use_names() -> None:
     name, folder = "en_tried_model", Path("models")
     made = spacy.blank("en")
     made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Ada Lovelace"}])
+    (folder / name).mkdir(parents=True)
     made.to_disk(folder / name / "data")
     (folder / name / "__init__.py").write_text(
         "from pathlib import Path\nimport spacy\n"
