@@ -9,9 +9,7 @@ CHUNKER = {"context": "none", "max_chars": 800, "overlap": 0}
 
 
 def turned(pipeline: dict[str, Any] | None = None, **more: Any) -> dict[str, list[Any]]:
-    settings = read_pipeline(pipeline or {})
-    balance = settings.balance
-    plain = {**describe(settings), "mmr": "off" if balance is None else balance}
+    plain = describe(read_pipeline(pipeline or {}).in_force)
     found: dict[str, list[Any]] = {}
     for knob in knobs(plain, more.pop("chunker", CHUNKER), **more):
         found.setdefault(knob.fix, []).append(dict(knob.change))

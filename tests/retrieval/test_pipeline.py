@@ -319,3 +319,12 @@ def test_the_settings_are_described_for_the_manifest():
     pipeline = Pipeline(read_pipeline({"pool": 20}), CHUNKS)
     assert pipeline.describe()["pool"] == 20
     assert len(pipeline.digest) == 16
+
+
+def test_the_manifest_shows_what_was_in_force_and_saying_so_makes_no_other_pipeline():
+    silent, said = (Pipeline(read_pipeline(values), CHUNKS) for values in ({}, {"mmr": 0.9}))
+    assert silent.describe()["mmr"] == 0.9
+    assert silent.describe()["fusion"]["weights"] == {"vector": 1.0, "fulltext": 1.0}
+    assert silent.digest == said.digest
+    words_only = Pipeline(read_pipeline({"vector": False}), CHUNKS)
+    assert words_only.describe()["mmr"] == "off"

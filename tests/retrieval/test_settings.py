@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -120,6 +120,27 @@ def test_settings_read_back_from_their_description():
     del plain["reranker"]["top_n"]  # TOML has no null: nothing said
     plain["fusion"].pop("weights")
     assert read_pipeline(plain) == settings
+
+
+def test_what_holds_where_nothing_is_said_is_what_can_be_said():
+    said = {"mmr": 0.9, "fusion": {"weights": {"vector": 1.0, "fulltext": 1.0}}}
+    assert read_pipeline({}).in_force == read_pipeline(said) == read_pipeline(said).in_force
+    words_only = read_pipeline({"vector": False}).in_force
+    assert (words_only.mmr, words_only.fusion.weights.vector) == ("off", None)
+    assert read_pipeline(describe_without_nulls(words_only)) == words_only
+
+
+def describe_without_nulls(settings: PipelineSettings) -> dict[str, Any]:
+    """Return settings as TOML can hold them."""
+
+    def kept(values: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: kept(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
+            for key, value in values.items()
+            if value is not None
+        }
+
+    return kept(describe(settings))
 
 
 def test_the_digest_tells_pipelines_apart():

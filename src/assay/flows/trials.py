@@ -121,8 +121,7 @@ class _Session:
         embedders: list[str] = []
         if reference:
             settings = pipeline_settings(self.project)
-            balance = settings.balance
-            pipeline = {**describe(settings), "mmr": "off" if balance is None else balance}
+            pipeline = describe(settings.in_force)
             if settings.vector.enabled:
                 embedders = self._embedders(settings.embedder.name)
         elif not own:

@@ -332,12 +332,12 @@ class Pipeline:
         return self.cache.remember("reranker", digest(own), lambda: make_reranker(own, self._where))
 
     def _resolved(self, settings: PipelineSettings) -> PipelineSettings:
-        """Fill in what the models' own files say; a model that nothing uses is left alone."""
+        """Fill in what holds where nothing is said; a model that nothing uses is left alone."""
         embedder = settings.embedder
         if settings.vector.enabled:
             embedder = resolve_embedder(embedder, self._where)
         reranker = resolve_reranker(settings.reranker, self._where)
-        return structs.replace(settings, embedder=embedder, reranker=reranker)
+        return structs.replace(settings.in_force, embedder=embedder, reranker=reranker)
 
     def _notices(self, ran: Mapping[str, _Ran], ids: Sequence[str]) -> tuple[Notice, ...]:
         found = stage_notices({name: stage.lists for name, stage in ran.items()}, ids)

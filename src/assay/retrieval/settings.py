@@ -127,6 +127,20 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
         return None if self.mmr == "off" else self.mmr
 
     @property
+    def in_force(self) -> PipelineSettings:
+        """The same settings with the balance and the weights that hold where nothing is said.
+
+        >>> PipelineSettings().in_force.mmr, PipelineSettings().in_force.fusion.weights.vector
+        (0.9, 1.0)
+        >>> PipelineSettings(vector=VectorSettings(enabled=False)).in_force.mmr
+        'off'
+        """
+        fusion = msgspec.structs.replace(self.fusion, weights=FusionWeights(**self.list_weights))
+        return msgspec.structs.replace(
+            self, mmr="off" if self.balance is None else self.balance, fusion=fusion
+        )
+
+    @property
     def reranked(self) -> int:
         """How many rows of the pool the reranker is sent."""
         return self.pool if self.reranker.top_n is None else self.reranker.top_n
