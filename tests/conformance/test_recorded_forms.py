@@ -211,3 +211,11 @@ def as_json(answer: Any) -> Any:
     if not isinstance(answer, str):
         return answer
     return [json.loads(line) for line in answer.splitlines()]
+
+
+def test_the_overview_says_what_was_recorded_of_each_engine():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "connectors.md").read_text(encoding="utf-8")
+    for engine in engines():
+        told = recorded(engine)
+        seen = sum(entry["form"] == "seen" for entry in told["entries"])
+        assert f"| {told['versions']} | {seen} | {len(told['entries']) - seen} |" in page, engine
