@@ -38,7 +38,7 @@ def test_a_line_separator_inside_a_string_ends_no_record():
     assert document.text == "one\u2028two"
 
 
-def test_everything_wrong_is_said_at_once_with_its_line():
+def test_everything_wrong_is_said_at_once_in_the_order_of_the_lines():
     lines = [
         '{"id": "a", "text": "x"}',
         "not json",
@@ -49,10 +49,10 @@ def test_everything_wrong_is_said_at_once_with_its_line():
     ]
     assert [fault.replace(" (", ": ").split(": ")[:2] for fault in faults(read("\n".join(lines)))] == [
         ["docs.jsonl:2", "not a JSON object"],
-        ["docs.jsonl:6", "not a JSON object"],
         ["docs.jsonl:3", "the id 'a' stands already in line 1"],
         ["docs.jsonl:4", "column 'text' holds no text"],
         ["docs.jsonl:5", "column 'id' holds no id"],
+        ["docs.jsonl:6", "not a JSON object"],
     ]
 
 

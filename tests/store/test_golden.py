@@ -207,6 +207,7 @@ def test_all_faults_of_a_file_are_told_at_once() -> None:
         line(id="q2"),
         "{",
         '{"id": "q2", "query": ""}',
+        "[]",
     ]
     assert [fault.split("\n")[0].split(" column")[0] for fault in faults_of("\n".join(rows))] == [
         "golden.jsonl:1: query 'q1': unknown key 'kindd'",
@@ -215,6 +216,7 @@ def test_all_faults_of_a_file_are_told_at_once() -> None:
         "golden.jsonl:3: not JSON: Expecting property name enclosed in double quotes: line 1",
         "golden.jsonl:4: query 'q2': query is missing or blank",
         "golden.jsonl:4: query id 'q2' is used 2 times, in rows 2 and 4",
+        "golden.jsonl:5: the record is a list, not an object",
     ]
 
 
@@ -300,7 +302,7 @@ def test_what_equals_its_default_is_not_written() -> None:
 
 def test_a_split_that_no_file_can_hold_is_not_written() -> None:
     golden = GoldenSet(name="g", queries=(Query(id="q1", text="Who?", split="train"),))
-    with pytest.raises(InputError, match="split is 'dev' or 'heldout', not 'train'"):
+    with pytest.raises(InputError, match="split must be 'dev' or 'heldout', not 'train'"):
         golden_bytes(golden)
 
 

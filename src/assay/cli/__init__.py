@@ -13,10 +13,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from assay._version import __version__
 from assay.cli.commands import COMMANDS, Verb
-from assay.model.errors import AssayError, nearest
+from assay.model.errors import AssayError, Fault, InputError, nearest
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,36 +27,54 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; never a traceback for a user's mistake."""
-    verb, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
-    if verb in {"--help", "-h", "help"}:
-        print(overview())  # noqa: T201 - the command line speaks through standard output
-        return 0
-    if verb in {"--version", "-V"}:
-        return _print_version(rest)
-    return _guarded(verb, rest) if verb in COMMANDS else _complain(_unknown(verb, list(COMMANDS)))
+    code = 0
+    try:
+        code = _guarded(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe has gone (`assay show | head`): nothing to say, and nobody to say it to.
+        for stream in (sys.stdout, sys.stderr):
+            _give_up(stream)
+    return code
 
 
 _run = run
 """Loading the file of ``assay run`` puts a module in the place of the function's name."""
 
 
-def _guarded(verb: str, rest: list[str]) -> int:
+def _guarded(arguments: list[str]) -> int:
+    verb, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
     try:
+        if verb in {"--help", "-h", "help"}:
+            print(overview())  # noqa: T201 - the command line speaks through standard output
+            return 0
+        if verb in {"--version", "-V"}:
+            return _print_version(rest)
         return _call(verb, rest)
     except AssayError as error:
         return _complain(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _complain("stopped", 130)
     except BrokenPipeError:
-        # The reader of a pipe has gone (`assay show | head`): nothing to say, and nothing to flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except OSError as error:
         # A full disk, a folder that may not be written, a file in the place of a folder.
         if error.filename is None:
             raise
-        fix = "free the place, or make it readable and writable"
-        return _complain(f"{error.filename}: {error.strerror}\n  fix: {fix}")
+        fault = Fault(
+            where=str(error.filename),
+            what=error.strerror or type(error).__name__,
+            fix="free the place, or make it readable and writable",
+        )
+        return _complain(str(fault))
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let a stream whose reader has gone end in nothing, so that leaving Python does not fail on it."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def overview() -> str:
@@ -81,13 +100,15 @@ def _group_overview(group: str, verbs: dict[str, Verb]) -> str:
     return "\n".join(lines)
 
 
-def _unknown(verb: str, known: Sequence[str]) -> str:
+def _unknown(verb: str, known: Sequence[str]) -> InputError:
     close = nearest(verb, known)
-    hint = f"did you mean 'assay {close}'?" if close else "'assay --help' lists the commands"
-    return f"there is no command {verb!r}\n  fix: {hint}"
+    fix = f"did you mean 'assay {close}'?" if close else "'assay --help' lists the commands"
+    return InputError(f"there is no command {verb!r}", fix=fix)
 
 
 def _call(verb: str, rest: list[str]) -> int:
+    if verb not in COMMANDS:
+        raise _unknown(verb, list(COMMANDS))
     if verb == "score":
         from assay.cli.scored import plain_call  # noqa: PLC0415 - before a reader of options would have loaded
 
@@ -97,6 +118,8 @@ def _call(verb: str, rest: list[str]) -> int:
 
     from cyclopts import App, CycloptsError  # noqa: PLC0415
 
+    from assay.cli.screen import Screen  # noqa: PLC0415
+
     module = import_module(f"assay.cli.{COMMANDS[verb].module}")
     verbs: dict[str, Verb] | None = getattr(module, "VERBS", None)
     if verbs is not None:
@@ -105,15 +128,15 @@ def _call(verb: str, rest: list[str]) -> int:
             print(_group_overview(verb, verbs))  # noqa: T201
             return 0
         if inner not in verbs:
-            return _complain(_unknown(f"{verb} {inner}", [f"{verb} {one}" for one in verbs]))
+            raise _unknown(f"{verb} {inner}", [f"{verb} {one}" for one in verbs])
         verb = f"{verb} {inner}"
         module = import_module(f"assay.cli.{verbs[inner].module}")
-    app = App(name=f"assay {verb}", default_command=module.command, version_flags=())
+    app = App(name=f"assay {verb}", default_command=module.command, version_flags=(), console=Screen())
     try:
         code = app(rest, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         sentence = " ".join(str(error).split())
-        return _complain(f"assay {verb}: {sentence}\n  fix: assay {verb} --help lists the options")
+        raise InputError(f"assay {verb}: {sentence}", fix=f"assay {verb} --help lists the options") from error
     return code if isinstance(code, int) else 0
 
 

@@ -13,10 +13,19 @@ LEAST_WIDTH = 100
 """Tables are laid out for at least this many columns when the output is not a terminal."""
 
 
+class Screen(Console):
+    """A console that says when its reader has gone, as every other stream does."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the one place that ends the command know; Rich's own way ends it with exit code 1."""
+        self.quiet = True
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Return the console of standard output; a pipe gets plain text of a steady width."""
-    wide = Console(highlight=False)
-    return wide if wide.is_terminal else Console(highlight=False, width=max(wide.width, LEAST_WIDTH))
+    wide = Screen(highlight=False)
+    return wide if wide.is_terminal else Screen(highlight=False, width=max(wide.width, LEAST_WIDTH))
 
 
 def write(text: str) -> None:
@@ -27,7 +36,7 @@ def write(text: str) -> None:
 @contextmanager
 def progress() -> Generator[Callable[[str, int, int], None]]:
     """Show progress on standard error while something long goes on; nothing where nobody looks."""
-    screen = Console(stderr=True)
+    screen = Screen(stderr=True)
     if not screen.is_terminal:
         yield _silent
         return

@@ -12,7 +12,7 @@ from typing import cast
 import msgspec
 
 from assay.model.documents import Document
-from assay.model.errors import Fault, nearest
+from assay.model.errors import Fault, in_line_order, nearest
 from assay.model.notices import Notice
 
 _ID_NAMES = (
@@ -77,7 +77,9 @@ def read_records(text: str, *, name: str, suffix: str, columns: Columns) -> Reco
         rows = list(_jsonl_rows(text, name, faults))
     if not rows:
         if not faults:
-            faults.append(Fault(where=name, what="holds no record"))
+            faults.append(
+                Fault(where=name, what="holds no record", fix="write one record a line, each with a text")
+            )
         return Records(faults=tuple(faults))
     chosen = _choose(rows, name, columns, faults)
     if chosen is None:
@@ -92,7 +94,7 @@ def read_records(text: str, *, name: str, suffix: str, columns: Columns) -> Reco
                 f"({name}:{rows[0].line}); name the column if there is one",
             ),
         )
-    return Records(documents=documents, faults=tuple(faults), notices=notices)
+    return Records(documents=documents, faults=tuple(in_line_order(faults)), notices=notices)
 
 
 def _jsonl_rows(text: str, name: str, faults: list[Fault]) -> Iterator[_Row]:
@@ -103,7 +105,13 @@ def _jsonl_rows(text: str, name: str, faults: list[Fault]) -> Iterator[_Row]:
         try:
             record = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
-            faults.append(Fault(where=f"{name}:{number}", what=f"not a JSON object: {error}"))
+            faults.append(
+                Fault(
+                    where=f"{name}:{number}",
+                    what=f"not a JSON object: {error}",
+                    fix="mend or remove the line; every line is one JSON object",
+                )
+            )
             continue
         yield _Row(line=number, cells={key: _plain(raw) for key, raw in record.items()})
 
@@ -161,12 +169,22 @@ def _csv_cells(text: str, name: str, delimiter: str, faults: list[Fault]) -> Ite
             else:
                 yield _Row(line=begins, cells=dict(zip(header, cells, strict=True)))
     except csv.Error as error:
-        faults.append(Fault(where=f"{name}:{line}", what=f"not readable as CSV: {error}"))
+        faults.append(
+            Fault(
+                where=f"{name}:{line}",
+                what=f"not readable as CSV: {error}",
+                fix='close every quote, and quote cells that hold one as ""',
+            )
+        )
 
 
 def _header_faults(header: Sequence[str], name: str) -> list[Fault]:
     repeated = sorted({cell for cell in header if header.count(cell) > 1})
-    return [Fault(where=f"{name}:1", what=f"the header names {cell!r} more than once") for cell in repeated]
+    fix = "give every column a name of its own"
+    return [
+        Fault(where=f"{name}:1", what=f"the header names {cell!r} more than once", fix=fix)
+        for cell in repeated
+    ]
 
 
 def _delimiter(text: str) -> str:
@@ -221,11 +239,20 @@ def _documents(rows: Sequence[_Row], name: str, columns: Columns, faults: list[F
         text = row.cells.get(text_name)
         doc_id = row.cells.get(columns.id) if columns.id is not None else where
         if text is None:
-            faults.append(Fault(where=where, what=f"column {text_name!r} holds no text"))
+            faults.append(
+                Fault(
+                    where=where,
+                    what=f"column {text_name!r} holds no text",
+                    fix="write the text of the document there, or remove the record",
+                )
+            )
         if doc_id is None or not doc_id.strip():
-            faults.append(Fault(where=where, what=f"column {columns.id!r} holds no id"))
+            faults.append(
+                Fault(where=where, what=f"column {columns.id!r} holds no id", fix="give every document an id")
+            )
         elif doc_id in seen:
-            faults.append(Fault(where=where, what=f"the id {doc_id!r} stands already in line {seen[doc_id]}"))
+            what = f"the id {doc_id!r} stands already in line {seen[doc_id]}"
+            faults.append(Fault(where=where, what=what, fix="ids must be unique; rename one"))
         elif text is not None:
             seen[doc_id] = row.line
             title = row.cells.get(columns.title) if columns.title is not None else None

@@ -15,6 +15,7 @@ Exit codes: 0 fine, 1 a gate or a check failed, 2 the input or the call is wrong
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -36,13 +37,7 @@ class Fault:
 
 
 class AssayError(Exception):
-    """The root of the tree: an error with a message for people and an exit code for scripts."""
-
-    exit_code = 2
-
-
-class InputError(AssayError):
-    """One or more faults of an input; all that were found, not only the first.
+    """The root of the tree: an error with a message for people and an exit code for scripts.
 
     Args:
         faults: one fault, several, or a plain sentence (which becomes one fault without a place).
@@ -54,13 +49,24 @@ class InputError(AssayError):
     assay.model.errors.InputError: k must be at least 1, not 0
     """
 
+    exit_code = 2
     faults: tuple[Fault, ...]
+    """All that were found, not only the first."""
 
     def __init__(self, faults: str | Fault | Iterable[Fault], *, fix: str | None = None) -> None:
         if isinstance(faults, str):
             faults = Fault(where="", what=faults, fix=fix)
         self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
+
+    @property
+    def reason(self) -> str:
+        """The message on one line and without the fixes, for places that tell of many errors."""
+        return "; ".join(f"{one.where}: {one.what}" if one.where else one.what for one in self.faults)
+
+
+class InputError(AssayError):
+    """A file, a value or a call is wrong."""
 
 
 class ConfigError(InputError):
@@ -88,6 +94,29 @@ class StoreError(AssayError):
 
 class RetrieverError(AssayError):
     """A retriever failed on every query, so that nothing was measured."""
+
+
+def in_line_order(faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults of one file by the line that they name; those of the whole file come first.
+
+    >>> [fault.where for fault in in_line_order([Fault(where="a:9", what=""), Fault(where="a:2", what="")])]
+    ['a:2', 'a:9']
+    """
+
+    def line(fault: Fault) -> int:
+        named = re.search(r":(\d+)(?=\s|$)", fault.where)
+        return int(named[1]) if named else 0
+
+    return sorted(faults, key=line)
+
+
+def reason_of(error: Exception) -> str:
+    """Return what an error says on one line; its fixes are left out.
+
+    >>> reason_of(InputError("k must be at least 1, not 0", fix="k = 10")), reason_of(OSError("no route"))
+    ('k must be at least 1, not 0', 'no route')
+    """
+    return error.reason if isinstance(error, AssayError) else str(error)
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

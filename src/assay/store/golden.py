@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.model.errors import Fault, InputError, nearest
+from assay.model.errors import Fault, InputError, in_line_order, nearest
 from assay.model.golden import GoldenSet, Query
 from assay.model.ids import id_key
 from assay.model.notices import Notice, listed
@@ -92,7 +92,7 @@ def parse_golden(
     reading.check_ids()
     refused = reading.repeated if lenient else [*reading.faults, *reading.repeated]
     if refused:
-        raise InputError(refused)
+        raise InputError(in_line_order(refused))
     if not reading.queries:
         raise InputError(Fault(where=where, what="holds no query", fix="write one query a line"))
     golden = GoldenSet(name=name, queries=tuple(reading.queries), kinds=tuple(kinds))
