@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -336,6 +338,52 @@ def test_merging_work_grows_with_the_log_and_not_with_its_square():
 
     timed(500)
     assert timed(16_000) < 40 * max(timed(1_000), 0.02)  # squares would take 256 times as long
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "log.jsonl",
+            "".join(f'{{"query": "q{n}", "count": "few"}}\n' for n in range(55)),
+            "{path}: and 5 faults more\n  fix: mend these first; the rest is told then",
+        ),
+        (
+            "log.csv",
+            "query\n" + "x" * 131_073 + "\n",
+            (
+                "{path}:2: not CSV: field larger than field limit (131072)\n"
+                '  fix: close every quote, and quote cells that hold one as ""'
+            ),
+        ),
+        (
+            "log.json",
+            '[{"query": "a"},\n',
+            (
+                "{path}: not JSON: Expecting value: line 2 column 1 (char 17)\n"
+                "  fix: mend the file; it is one list of JSON objects, or an object a line"
+            ),
+        ),
+        ("log.parquet", None, "{path}: there is no such file\n  fix: name the file of the log"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_told_with_its_fix(
+    name: str, text: str | None, told: str, tmp_path: Path, field_limit: None
+):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_log(path)
+    assert str(caught.value.faults[-1]) == told.format(path=path)
+
+
+@pytest.fixture
+def field_limit() -> Generator[None]:
+    """Set the limit of Python's csv to its default, whatever other tests read before."""
+    before = csv.field_size_limit(131_072)
+    yield
+    csv.field_size_limit(before)
 
 
 # Types and the sample

@@ -112,3 +112,84 @@ def test_a_retriever_that_fails_beside_a_failure_is_found():
 def test_a_class_without_a_retriever_says_what_to_write():
     with pytest.raises(NotImplementedError, match="make"):
         Conformance().make()
+
+
+def with_hits(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[str, int], Any]:
+    """Return the good retriever, whose every hit is changed."""
+    return lambda query, k: [change(hit) for hit in good(query, k)]
+
+
+def bare_first(query: str, k: int) -> list[dict[str, Any]]:
+    first, *others = good(query, k)
+    return [{**first, "score": None}, *others]
+
+
+class Remembers:
+    """A retriever whose answer to the last query changes at a call: state that leaks from one to the next."""
+
+    def __init__(self, at: int) -> None:
+        self.calls = itertools.count(1)
+        self.at = at
+
+    def search(self, query: str, k: int) -> object:
+        return [] if next(self.calls) >= self.at else good(query, k)
+
+
+class FailsInCrowds:
+    """A retriever that takes one call at a time only."""
+
+    def __init__(self) -> None:
+        self.inside = 0
+
+    def search(self, query: str, k: int) -> object:
+        self.inside += 1
+        try:
+            time.sleep(0.01)
+            if self.inside > 1:
+                raise RuntimeError("busy")
+            return good(query, k)
+        finally:
+            self.inside -= 1
+
+
+@pytest.mark.parametrize(
+    ("check", "retriever", "told"),
+    [
+        (
+            "keeps_order",
+            bare_first,
+            "'refunds card', final: only 1 of 2 hits have a score",
+        ),
+        (
+            "keeps_order",
+            with_hits(lambda hit: {**hit, "score": float("nan")}),
+            "'refunds card', final: a score is NaN",
+        ),
+        (
+            "says_where",
+            with_hits(lambda hit: {**hit, "doc_id": "gone.md", "start": 0, "end": 3}),
+            "'refunds card', hit 'gone.md': there is no document 'gone.md'",
+        ),
+        (
+            "says_where",
+            with_hits(lambda hit: {"doc_id": hit["doc_id"], "start": 0, "end": 99_999}),
+            f"'refunds card', hit 'returns.md': it ends at 99999, its document at {len(TEXTS['returns.md'])}",
+        ),
+        (
+            "says_where",
+            with_hits(lambda hit: {"doc_id": hit["doc_id"], "start": 0, "end": 3, "text": "abc"}),
+            "'refunds card', hit 'returns.md': its text is not what stands at its place",
+        ),
+        (
+            "stands_crowds",
+            FailsInCrowds(),
+            "fails among 3 at a time: NonconformingError: 'refunds card' fails: RuntimeError: busy",
+        ),
+        ("fails_as_data", Remembers(3), "'refunds card' differs beside a failure"),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_query_and_the_hit(check: str, retriever: Any, told: str):
+    subject = Subject(retriever=retriever, queries=("refunds card", "E1207 card"), documents=TEXTS)
+    others = [one.__name__ for one in CHECKS if one.__name__ != check]
+    (violation,) = check_retriever(subject, leave_out=others)
+    assert violation.what.endswith(told)

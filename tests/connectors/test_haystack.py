@@ -82,3 +82,23 @@ def test_a_haystack_embedding_retriever_without_its_embedder_is_an_error_with_a_
     with pytest.raises(ConfigError, match="'query_embedding' of 'it' is open") as failure:
         as_search(InMemoryEmbeddingRetriever(store), "it")
     assert "a text embedder before" in str(failure.value)
+
+
+@component
+class Talk:
+    """A component that answers, and shows no documents."""
+
+    @component.output_types(replies=list[str])
+    def run(self, query: str) -> dict[str, Any]:
+        return {"replies": [query]}
+
+
+def test_a_pipeline_that_puts_out_no_documents_cannot_be_measured():
+    pipeline = Pipeline()
+    pipeline.add_component("talk", Talk())
+    with pytest.raises(ConfigError) as caught:
+        as_search(pipeline, "mine")
+    assert str(caught.value) == (
+        "retriever 'mine': no component of the pipeline puts out documents\n"
+        "  fix: add a retriever to it, or name the object that holds one"
+    )

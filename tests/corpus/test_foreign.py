@@ -184,3 +184,11 @@ def test_pieces_of_repeated_text_are_found_wherever_they_were_cut(text: str):
     assert not located.missing
     assert [text[start:end] for start, end in located.spans] == [chunk.text for chunk in chunks]
     assert lost_characters(text, located.spans) == 0
+
+
+def test_a_package_with_a_tokenizer_of_its_own_takes_no_counter():
+    with pytest.raises(ConfigError) as caught:
+        make_chunker("chonkie:TokenChunker", {"counter": "cl100k"})
+    assert str(caught.value).endswith(
+        "counter: chonkie takes no counter\n  fix: it has its own setting for this: tokenizer"
+    )

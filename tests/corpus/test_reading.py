@@ -203,8 +203,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest
     write(tmp_path, {"a.md": "A", "b.md": "B"})
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert faults(tmp_path) == [
-        "a.md: cannot be read: Permission denied",
-        "b.md: cannot be read: Permission denied",
+        "a.md: cannot be read: Permission denied\n  fix: make it readable, or exclude it",
+        "b.md: cannot be read: Permission denied\n  fix: make it readable, or exclude it",
     ]
 
 

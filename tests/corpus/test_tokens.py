@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 
@@ -85,3 +87,18 @@ def test_without_tiktoken_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "tiktoken", None)
     with pytest.raises(MissingExtraError, match="chunkers"):
         vocabularies.Cl100kCounter()
+
+
+def test_a_file_that_is_not_the_vocabulary_is_never_counted_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    pytest.importorskip("tiktoken")
+    other = tmp_path / "vocabulary"
+    other.write_bytes(b"IQ== 0\n")
+    monkeypatch.setattr(vocabularies, "vocabulary_path", lambda: other)
+    with pytest.raises(InputError) as caught:
+        vocabularies.Cl100kCounter()
+    assert (
+        str(caught.value)
+        == f"{other}: is not the cl100k vocabulary (its SHA-256 differs)\n  fix: remove the file"
+    )

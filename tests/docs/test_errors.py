@@ -34,5 +34,23 @@ def test_every_room_that_raises_has_its_list_on_the_page():
 
 def test_every_message_of_the_source_is_on_the_page():
     (page,) = pages().values()
-    missing = [site for site in error_sites() if " ".join(site.what.split()).replace("|", "\\|") not in page]
+    missing = [site for site in error_sites() if site.told.replace("|", "\\|") not in page]
     assert not missing
+
+
+def test_every_message_has_a_fix_or_says_what_is_right():
+    without = [
+        f"{site.file}:{site.line}: {site.told}"
+        for site in error_sites()
+        if not site.is_reason and not site.says_how
+    ]
+    assert not without
+
+
+def test_every_fault_names_its_place():
+    nowhere = [
+        f"{site.file}:{site.line}: {site.what}"
+        for site in error_sites()
+        if site.kind == "Fault" and not site.where
+    ]
+    assert not nowhere

@@ -40,5 +40,5 @@ def test_a_budget_below_one_token_is_refused():
 
 
 def test_a_negative_length_is_refused():
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="must have 0 tokens or more, not -1"):
         hits_within(np.array([0, 1]), np.array([-1]), 10)

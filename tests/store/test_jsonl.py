@@ -67,8 +67,8 @@ def test_records_of_a_json_list_are_numbered_and_must_be_objects(tmp_path: Path)
     with pytest.raises(InputError) as caught:
         records_of(path)
     assert [str(fault) for fault in caught.value.faults] == [
-        f"{path}:2: is not an object",
-        f"{path}:3: is not an object",
+        f"{path}:2: is not an object\n  fix: mend or remove it; every record is one JSON object",
+        f"{path}:3: is not an object\n  fix: mend or remove it; every record is one JSON object",
     ]
     path.write_text('{"a": 1}', encoding="utf-8")
     with pytest.raises(InputError, match="holds no list of records"):

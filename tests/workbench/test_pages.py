@@ -79,7 +79,7 @@ def test_an_edited_draft_enters_as_it_was_edited(ada: Visitor, bench: Workbench)
         ({"quotes": ["words that stand in no document at all"]}, "anchor 1: anchor is not verbatim"),
         ({"quotes": []}, "one phrase for each anchor"),
         ({"verdict": "perhaps"}, "accepted or refused"),
-        ({"draft": "0" * 32}, "no such draft"),
+        ({"draft": "0" * 32}, "there is no draft"),
         ({"text": "x" * 4001}, "at most 4000"),
     ],
 )

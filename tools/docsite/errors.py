@@ -39,9 +39,7 @@ def pages() -> dict[str, str]:
     parts.append(_EVERY)
     sites = error_sites()
     for room in sorted({site.room for site in sites}, key=lambda room: ROOMS[room]):
-        rows: dict[tuple[str, str], None] = {
-            (_code(site.what), _code(site.fix or "")): None for site in sites if site.room == room
-        }
+        rows = dict.fromkeys((_code(site.told), _code(site.fix or "")) for site in sites if site.room == room)
         parts.append(f"\n### {ROOMS[room]}\n\n")
         parts.append(table(["message", "fix"], [list(row) for row in rows]))
     return {"reference/errors.md": "".join(parts)}
@@ -67,5 +65,7 @@ Each error below was made when this page was built, and is made again by a test.
 """
 _EVERY = """## Every message
 
-What depends on the case is written …; a message without a fix says it itself.
+What depends on the case is written ‹so›, or … where it has no short name; of texts divided by / one is told. A message
+without a fix either says what is right (‹k› must be at least 1, not 0), or is the reason inside of another error, which has
+the fix. The tests make each of these, and fail when one of them is not made.
 """

@@ -84,12 +84,14 @@ class Answer:
     elapsed_ms: float = 0.0
 
 
+_ERROR_FIX = "see that base_url names a server that runs and has the model, and that key_env names its key"
+
+
 class ChatError(AssayError):
     """No answer came: the endpoint failed, is not there, or answers something else."""
 
     def __init__(self, reason: str, *, request: str = "", final: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        super().__init__(reason, fix=_ERROR_FIX)
         self.request = request
         self.final = final
         """Whether every other question would fail alike: a wrong key, a wrong address, no such model."""

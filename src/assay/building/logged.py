@@ -15,6 +15,8 @@ import msgspec
 from assay.model.errors import Fault, InputError, nearest
 from assay.store.jsonl import decode, read_raw
 
+_LINE_FIX = "mend or remove the line; every line is one JSON object"
+
 QUERY_NAMES = (
     "query",
     "question",
@@ -76,7 +78,8 @@ def read_log(path: Path | str, columns: LogColumns | None = None) -> list[Logged
             found.append(logged)
     if faults:
         more = len(faults) - _MOST_FAULTS
-        told = [Fault(where=str(path), what=f"and {more:,} faults more")] if more > 0 else []
+        fix = "mend these first; the rest is told then"
+        told = [Fault(where=str(path), what=f"and {more:,} faults more", fix=fix)] if more > 0 else []
         raise InputError([*faults[:_MOST_FAULTS], *told])
     if not found:
         raise InputError(Fault(where=str(path), what="holds no query", fix="one query a row"))
@@ -108,7 +111,13 @@ def _csv_rows(text: str, path: Path, ending: str) -> tuple[list[tuple[int, Mappi
     try:
         rows: list[tuple[int, Mapping[str, Any]]] = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise InputError(Fault(where=f"{path}:{reader.line_num}", what=f"not CSV: {error}")) from error
+        raise InputError(
+            Fault(
+                where=f"{path}:{reader.line_num + 1}",  # the line that it stopped at is not counted yet
+                what=f"not CSV: {error}",
+                fix='close every quote, and quote cells that hold one as ""',
+            )
+        ) from error
     return rows, [name for name in reader.fieldnames or () if name]
 
 
@@ -117,7 +126,13 @@ def _json_rows(text: str, where: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         try:
             values = json.loads(text)
         except ValueError as error:
-            raise InputError(Fault(where=where, what=f"not JSON: {error}")) from error
+            raise InputError(
+                Fault(
+                    where=where,
+                    what=f"not JSON: {error}",
+                    fix="mend the file; it is one list of JSON objects, or an object a line",
+                )
+            ) from error
         numbered = enumerate(cast("list[object]", values), start=1)
         yield from (
             (number, cast("Mapping[str, Any]", row)) for number, row in numbered if isinstance(row, dict)
@@ -130,12 +145,12 @@ def _json_rows(text: str, where: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            faults.append(Fault(where=f"{where}:{number}", what=f"not JSON: {error}"))
+            faults.append(Fault(where=f"{where}:{number}", what=f"not JSON: {error}", fix=_LINE_FIX))
             continue
         if isinstance(row, dict):
             yield number, cast("Mapping[str, Any]", row)
         else:
-            faults.append(Fault(where=f"{where}:{number}", what="not a JSON object"))
+            faults.append(Fault(where=f"{where}:{number}", what="not a JSON object", fix=_LINE_FIX))
     if faults:
         raise InputError(faults[:_MOST_FAULTS])
 
@@ -144,11 +159,17 @@ def _parquet_rows(path: Path) -> tuple[list[tuple[int, Mapping[str, Any]]], list
     import polars as pl  # noqa: PLC0415 - only for Parquet
 
     if not path.is_file():
-        raise InputError(Fault(where=str(path), what="there is no such file"))
+        raise InputError(Fault(where=str(path), what="there is no such file", fix="name the file of the log"))
     try:
         table = pl.read_parquet(path)
     except pl.exceptions.PolarsError as error:
-        raise InputError(Fault(where=str(path), what=f"not Parquet: {error}")) from error
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"not Parquet: {error}",
+                fix="write it as Parquet again, or end its name in .csv or .jsonl if it is that",
+            )
+        ) from error
     return list(enumerate(table.iter_rows(named=True), start=1)), table.columns
 
 
@@ -194,7 +215,13 @@ def _logged(row: Mapping[str, Any], columns: LogColumns, where: str, faults: lis
         except ValueError:
             count = float("nan")
         if not 0 <= count < float("inf"):
-            faults.append(Fault(where=where, what=f"the count {value!r} is no number of queries"))
+            faults.append(
+                Fault(
+                    where=where,
+                    what=f"the count {value!r} is no number of queries",
+                    fix="write a number of 0 or more, or leave the cell empty for 1",
+                )
+            )
             return None
     session = row.get(columns.session) if columns.session else None
     return Logged(

@@ -68,7 +68,8 @@ def own_rules(table: Mapping[str, object], where: str) -> list[TypeRule]:
                 rules.append(TypeRule(kind=kind, pattern=re.compile(pattern, re.IGNORECASE)))
             except re.error as error:
                 what = f"{pattern!r} is no regular expression: {error}"
-                faults.append(Fault(where=f"{where} {kind}", what=what))
+                fix = "write one that Python reads, in single quotes"
+                faults.append(Fault(where=f"{where} {kind}", what=what, fix=fix))
     if faults:
         raise ConfigError(faults)
     return rules

@@ -148,7 +148,7 @@ def load(place: str, *, folder: str | Path | None = None) -> object:
             target = getattr(target, name)
         except AttributeError as error:
             close = nearest(name, [known for known in dir(target) if not known.startswith("_")])
-            fix = f"did you mean {close!r}?" if close else None
+            fix = f"did you mean {close!r}?" if close else f"name what {module_name} defines"
             raise _fault(place, f"there is no {name!r} in {module_name}", fix) from error
     return target
 

@@ -68,7 +68,10 @@ def collect(
                 errors[query] = str(error)
         replies.append(reply)
     if outcomes and len(errors) == len(outcomes):
-        raise RetrieverError(f"every query failed; the first ({query_ids[0]}) with: {errors[0]}")
+        raise RetrieverError(
+            f"every query failed; the first ({query_ids[0]}) with: {errors[0]}",
+            fix="call the retriever with this one query; it has to answer outside of Assay too",
+        )
     named = dict.fromkeys(name for reply in replies for name in reply if name != FINAL)
     elapsed_ms = np.array([outcome.elapsed_ms for outcome in outcomes])
     chunks = _Chunks([hit for reply in replies for hits in reply.values() for hit in hits])

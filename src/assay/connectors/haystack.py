@@ -31,7 +31,13 @@ def of_pipeline(target: object, name: str) -> Search:
     order = [place for place in _in_order(pipeline) if "documents" in everywhere.get(place, {})]
     if not order:
         what = "no component of the pipeline puts out documents"
-        faults.append(Fault(where=f"retriever {name!r}", what=what))
+        faults.append(
+            Fault(
+                where=f"retriever {name!r}",
+                what=what,
+                fix="add a retriever to it, or name the object that holds one",
+            )
+        )
     if faults:
         raise ConfigError(faults)
     # The prompt gets the documents of the last component that ranks: a sink, or what feeds a prompt builder.
@@ -94,7 +100,13 @@ def _asked(
                 fix = "connect it (a text embedder before an embedding retriever), or wrap it in a function"
                 faults.append(Fault(where=where, what=what, fix=fix))
     if not asked:
-        faults.append(Fault(where=where, what=f"no open input is called {', '.join(ASKED)}"))
+        faults.append(
+            Fault(
+                where=where,
+                what=f"no open input is called {', '.join(ASKED)}",
+                fix="leave the input of the query open, or wrap the pipeline in a function search(query, k)",
+            )
+        )
     return asked, faults
 
 

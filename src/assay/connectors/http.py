@@ -115,7 +115,10 @@ def _compiled(paths: Mapping[str, str]) -> dict[str, Any]:
             compiled[stage] = jmespath.compile(path)
         except jmespath.exceptions.ParseError as error:
             where = "[retriever] hits" if stage == FINAL else f"[retriever] lists {stage}"
-            faults.append(Fault(where=where, what=f"this is not JMESPath: {' '.join(str(error).split())}"))
+            what = f"this is not JMESPath: {' '.join(str(error).split())}"
+            faults.append(
+                Fault(where=where, what=what, fix='the path of the list in the answer: "data.hits"')
+            )
     if faults:
         raise ConfigError(faults)
     return compiled
@@ -131,7 +134,11 @@ def _make(settings: HttpSettings, around: Surroundings) -> Connected:
     search = HttpSearch(settings, rest, around.embed)
     if search.wants_vector and around.embed is None:
         raise ConfigError(
-            Fault(where="[retriever] body", what="{vector} needs an embedder, and none is at hand here")
+            Fault(
+                where="[retriever] body",
+                what="{vector} needs an embedder, and none is at hand here",
+                fix="name one in [pipeline.embedder], or send {query}",
+            )
         )
     return HttpRetriever(search, settings)
 

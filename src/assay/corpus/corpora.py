@@ -41,7 +41,9 @@ class Corpus:
             like = nearest(doc_id, list(self.by_id))
             raise InputError(
                 f"no document is called {doc_id!r} among {len(self)}",
-                fix=f"did you mean {like!r}?" if like else None,
+                fix=f"did you mean {like!r}?"
+                if like
+                else "its id is its path below the corpus, or the id of its record",
             )
         return found
 
@@ -67,7 +69,7 @@ def corpus_of(documents: Iterable[Document], *, notices: Sequence[Notice] = ()) 
     if faults:
         raise InputError(faults)
     if not composed:
-        raise InputError("the corpus holds no document")
+        raise InputError("the corpus holds no document", fix="give at least one document")
     ordered = tuple(sorted(composed, key=lambda document: document.id))
     return Corpus(documents=ordered, digest=_digest(ordered), notices=(*notices, *_content_notices(ordered)))
 

@@ -121,7 +121,11 @@ def _read_file(name: str, path: Path, encoding: str | None, columns: Columns) ->
         data = gzip.decompress(data) if zipped else data
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return _Read(faults=(Fault(where=name, what=f"cannot be read: {reason}"),))
+        return _Read(
+            faults=(
+                Fault(where=name, what=f"cannot be read: {reason}", fix="make it readable, or exclude it"),
+            )
+        )
     declared = declared_encoding(data) if kind in _HTML and encoding is None else None
     decoded = decode(data, where=name, encoding=encoding or declared)
     if decoded.fault is not None:

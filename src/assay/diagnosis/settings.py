@@ -187,7 +187,13 @@ def _changes(
                 fix = f'write its whole path in quotes: "{key}.something" = ...'
                 faults.append(Fault(where=f"{place} set", what=what, fix=fix))
     if not any(changes):
-        faults.append(Fault(where=f"{place} set", what=f"fix {name!r} changes nothing"))
+        faults.append(
+            Fault(
+                where=f"{place} set",
+                what=f"fix {name!r} changes nothing",
+                fix='set = { "pipeline.pool" = 100 }',
+            )
+        )
     return tuple(changes)
 
 
@@ -199,13 +205,22 @@ def _condition(when: dict[str, Any] | str, place: str, folder: Path | None, faul
     if conditions is None:
         return _never
     if not when:
-        faults.append(Fault(where=place, what="no condition is given: the kind would fit every miss"))
+        what = "no condition is given: the kind would fit every miss"
+        faults.append(
+            Fault(where=place, what=what, fix=f"known conditions are {', '.join(When.__struct_fields__)}")
+        )
     pattern = None
     if conditions.query_matches is not None:
         try:
             pattern = re.compile(conditions.query_matches)
         except re.error as error:
-            faults.append(Fault(where=f"{place} query_matches", what=f"no regular expression: {error}"))
+            faults.append(
+                Fault(
+                    where=f"{place} query_matches",
+                    what=f"no regular expression: {error}",
+                    fix=r"write one that Python reads, in single quotes: 'error \d+'",
+                )
+            )
     return lambda case: _all_hold(conditions, pattern, case)
 
 
@@ -238,9 +253,15 @@ def _function(name: str, place: str, folder: Path | None, faults: list[Fault]) -
     try:
         found = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
-        faults.append(Fault(where=place, what=f"{name!r} cannot be loaded: {error}"))
+        faults.append(
+            Fault(
+                where=place,
+                what=f"{name!r} cannot be loaded: {error}",
+                fix=f"python -c 'import {module}' shows why; it stands beside assay.toml or is installed",
+            )
+        )
         return _never
     if not callable(found):
-        faults.append(Fault(where=place, what=f"{name!r} is no function"))
+        faults.append(Fault(where=place, what=f"{name!r} is no function", fix="def applies(case) -> bool"))
         return _never
     return cast("Condition", found)

@@ -63,7 +63,7 @@ def names_in(tool: Tool, measures: Sequence[Measure]) -> dict[str, str]:
     """
     found = {str(measure): tool.named(measure) for measure in measures}
     faults = [
-        Fault(where=f"--compat {tool.name}", what=f"it has no measure {spelling}")
+        Fault(where=f"--compat {tool.name}", what=f"it has no measure {spelling}", fix="leave it out of -m")
         for spelling, name in found.items()
         if name is None
     ]

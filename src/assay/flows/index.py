@@ -91,7 +91,10 @@ def index_chunks(
         raise
     except Exception as error:
         where = f"{read.type} {shown(read.url)}"
-        raise RetrieverError(f"{where}: {type(error).__name__}: {error}") from error
+        raise RetrieverError(
+            f"{where}: {type(error).__name__}: {error}",
+            fix="see that the engine runs, and that url and table name what it may write",
+        ) from error
     return IndexReport(
         engine=read.type,
         table=read.table,
@@ -123,7 +126,13 @@ def _target(project: Project, into: str | None) -> Mapping[str, Any]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(Fault(where=into, what=f"this is not TOML: {error}")) from error
+        raise ConfigError(
+            Fault(
+                where=into,
+                what=f"this is not TOML: {error}",
+                fix="mend the line that is named; texts stand in quotes",
+            )
+        ) from error
     inner = table.get("retriever", table)
     return {"call": inner} if isinstance(inner, str) else inner
 

@@ -88,7 +88,8 @@ def judge_table(project: Project, wishes: JudgeWishes | None = None) -> JudgeTab
         what = f"train {table.train:g} and dev {table.dev:g} leave nothing to test by"
         faults.append(Fault(where=where, what=what, fix="train = 0.2 and dev = 0.4"))
     if table.examples and not table.train:
-        faults.append(Fault(where=f"{where} train", what="examples come from the train part, which is empty"))
+        what = "examples come from the train part, which is empty"
+        faults.append(Fault(where=f"{where} train", what=what, fix="train = 0.2, or examples = 0"))
     if faults:
         raise ConfigError(faults)
     return table
@@ -107,6 +108,10 @@ def instructions_of(project: Project, table: JudgeTable) -> str:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            Fault(where=f"{FILE} [judge] instructions_file", what=f"{path} cannot be read ({error})")
+            Fault(
+                where=f"{FILE} [judge] instructions_file",
+                what=f"{path} cannot be read ({error})",
+                fix="name a text file in UTF-8, beside assay.toml or by its whole path",
+            )
         ) from error
     return "\n\n".join(filter(str.strip, (table.instructions, text)))

@@ -109,7 +109,9 @@ def read_plan(project: Project, values: Mapping[str, Any], *, where: str = "swee
             faults += error.faults
     names = [knob.name for knob in knobs]
     faults += [
-        Fault(where=f"{where} [knobs] {name}", what="stands twice, under two spellings")
+        Fault(
+            where=f"{where} [knobs] {name}", what="stands twice, under two spellings", fix="keep one of them"
+        )
         for name in sorted({name for name in names if names.count(name) > 1})
     ]
     if not table.knobs:
@@ -142,7 +144,13 @@ def load_plan(project: Project, file: Path | None, vary: Sequence[str] = (), **s
         try:
             values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(Fault(where=str(file), what=f"this is not TOML: {error}")) from error
+            raise ConfigError(
+                Fault(
+                    where=str(file),
+                    what=f"this is not TOML: {error}",
+                    fix="mend the line that is named; texts stand in quotes",
+                )
+            ) from error
     knobs: dict[str, Any] = dict(values.get("knobs", {})) if isinstance(values.get("knobs", {}), dict) else {}
     knobs |= dict(_varied(text) for text in vary)
     if knobs or "knobs" not in values:
@@ -183,7 +191,7 @@ def _knob(project: Project, name: str, said: object, where: str) -> Knob:
     labels = [_label(value) for value in values]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
-        raise ConfigError(Fault(where=where, what=f"{twice[0]} stands there twice"))
+        raise ConfigError(Fault(where=where, what=f"{twice[0]} stands there twice", fix="keep one of them"))
     changes = [_change(project, path, value, where) for value in values]
     return Knob(name=path.removeprefix("pipeline."), labels=tuple(labels), changes=tuple(changes))
 
@@ -200,7 +208,7 @@ def _own_knob(project: Project, name: str, said: Mapping[str, object], where: st
             change |= _change(project, full_name(project, key, f"{where} {label}"), value, f"{where} {label}")
         changes.append(change)
     if not changes:
-        raise ConfigError(Fault(where=where, what="has no values"))
+        raise ConfigError(Fault(where=where, what="has no values", fix="name two or more values to vary"))
     return Knob(name=name, labels=tuple(said), changes=tuple(changes))
 
 

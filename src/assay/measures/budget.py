@@ -37,7 +37,7 @@ def hits_within(offsets: NDArray[np.int64], tokens: NDArray[np.int64], budget: i
     if budget < 1:
         raise InputError(f"a budget must be at least 1 token, not {budget}")
     if len(tokens) and tokens.min() < 0:
-        raise InputError("a hit has a negative number of tokens")
+        raise InputError(f"a hit must have 0 tokens or more, not {tokens.min()}")
     lengths = np.diff(offsets)
     query = np.repeat(np.arange(len(lengths)), lengths)
     sums = np.cumsum(tokens)

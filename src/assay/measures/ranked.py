@@ -32,7 +32,7 @@ def grades_of(relevant: Relevant) -> dict[str, float]:
     grades = {item: float(grade) for item, grade in mapping.items()}
     broken = [f"{item!r} has {grade}" for item, grade in grades.items() if not math.isfinite(grade)]
     if broken:
-        raise InputError(f"a grade must be a finite number: {', '.join(broken)}")
+        raise InputError(f"a grade must be a finite number, not: {', '.join(broken)}")
     return grades
 
 

@@ -66,7 +66,10 @@ def covered(spans: Spans, n: int) -> Ints:
     if not len(spans):
         return np.zeros(n, np.int64)
     if (spans.end < spans.start).any() or spans.query.min() < 0 or spans.query.max() >= n:
-        raise InputError(f"a span ends before it begins, or names a query outside 0 to {n - 1}")
+        raise InputError(
+            f"a span ends before it begins, or names a query outside 0 to {n - 1}",
+            fix="offsets are code points, end exclusive; number the queries by their place",
+        )
     order = np.lexsort((spans.start, spans.doc, spans.query))
     query, doc = spans.query[order], spans.doc[order]
     start, end = spans.start[order], spans.end[order]

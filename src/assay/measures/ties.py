@@ -74,7 +74,10 @@ def tie_groups(found: JudgedRows, offsets: NDArray[np.int64], scores: Floats) ->
     begin = offsets[found.query]
     hit = begin + found.rank - 1
     if len(hit) and hit.max() >= len(place):
-        raise InputError("a judged row has a rank beyond its list")
+        raise InputError(
+            "a judged row has a rank beyond its list",
+            fix="judge these very lists: offsets says how long each is",
+        )
     return TieGroups(first=starts[group[hit]] - begin + 1, last=ends[group[hit]] - begin + 1)
 
 

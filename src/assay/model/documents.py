@@ -64,7 +64,10 @@ def cut(document: Document, start: int, end: int, *, context: str = "") -> Chunk
     'Alpha'
     """
     if not 0 <= start < end <= len(document.text):
-        raise InputError(f"span [{start}, {end}) is not inside {document.id} (0 to {len(document.text)})")
+        raise InputError(
+            f"{document.id}: span [{start}, {end}) is not inside the document (0 to {len(document.text)})",
+            fix="offsets are code points of the untouched text, end exclusive",
+        )
     return Chunk(
         id=chunk_id(document.id, start, end),
         doc_id=document.id,

@@ -28,7 +28,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from assay.model.documents import Chunk
-from assay.model.errors import ConfigError, RetrieverError
+from assay.model.errors import ConfigError, RetrieverError, reason_of
 from assay.model.golden import Query
 from assay.model.notices import Notice
 from assay.model.runs import Retrieved, Role, StageTable
@@ -204,7 +204,10 @@ class Pipeline:
             "final", [last.key, self.settings.k], lambda: last.lists.cut(self.settings.k)
         )
         if queries and len(ran["final"].lists.errors) == len(queries):
-            raise RetrieverError(f"every query failed; the first with: {ran['final'].lists.errors[0]}")
+            raise RetrieverError(
+                f"every query failed; the first with: {ran['final'].lists.errors[0]}",
+                fix="mend what that says; the stages are those of assay.toml [pipeline]",
+            )
         return Retrieved(
             chunks=self.index.table,
             stages=tuple(_table(name, stage) for name, stage in ran.items()),
@@ -420,7 +423,7 @@ def _one_by_one(
         try:
             rows[query] = unit(embedder.embed_queries([text], state))[0]
         except Exception as error:  # noqa: BLE001 - it is data of that query
-            errors[query] = f"embedder: {type(error).__name__}: {error}"
+            errors[query] = f"embedder: {type(error).__name__}: {reason_of(error)}"
     return rows, errors
 
 

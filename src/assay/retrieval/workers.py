@@ -139,8 +139,8 @@ class Processes:
                 place = given.pop(number)
                 if not isinstance(answer, tuple):
                     raise WorkerError(
-                        f"worker {number} ended in the middle of its work (exit {hands[number].code()})\n"
-                        "  fix: start again with fewer workers; what was done is kept"
+                        f"worker {number} ended in the middle of its work (exit {hands[number].code()})",
+                        fix="start again with fewer workers; what was done is kept",
                     )
                 failed, value = cast("tuple[bool, Any]", answer)
                 if failed:

@@ -131,4 +131,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"{path}: cannot be written ({error.strerror or error})")
+    return StoreError(
+        f"{path}: cannot be written ({error.strerror or error})",
+        fix="free the place, or make its folder writable",
+    )

@@ -183,4 +183,4 @@ def _split(name: str | None, query_id: str) -> Literal["dev", "heldout"] | None:
         case None | "dev" | "heldout":
             return name
         case _:
-            raise InputError(f"query {query_id!r}: split is 'dev' or 'heldout', not {name!r}")
+            raise InputError(f"query {query_id!r}: split must be 'dev' or 'heldout', not {name!r}")

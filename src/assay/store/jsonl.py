@@ -76,7 +76,13 @@ def read_raw(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(Fault(where=str(path), what=f"the gzip stream is broken ({error})")) from error
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"the gzip stream is broken ({error})",
+                fix="copy or pack the file again",
+            )
+        ) from error
 
 
 def decode(data: bytes, where: str) -> str:
@@ -125,9 +131,11 @@ def read_json(path: Path) -> object:
     try:
         return parse_json(text)
     except json.JSONDecodeError as error:
-        raise InputError(Fault(where=f"{path}:{error.lineno}", what=f"not JSON: {error.msg}")) from error
+        raise InputError(
+            Fault(where=f"{path}:{error.lineno}", what=f"not JSON: {error.msg}", fix="mend the file there")
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(Fault(where=str(path), what=f"not JSON: {error}")) from error
+        raise InputError(Fault(where=str(path), what=f"not JSON: {error}", fix="mend the file")) from error
 
 
 def read_jsonl(path: Path, *, lenient: bool = False) -> JsonLines:
@@ -193,13 +201,26 @@ def records_of(path: Path) -> list[tuple[int, dict[str, object]]]:
     if path.name.removesuffix(".gz").endswith(".json"):
         value = read_json(path)
         if not isinstance(value, list):
-            raise InputError(Fault(where=str(path), what="holds no list of records"))
+            raise InputError(
+                Fault(
+                    where=str(path),
+                    what="holds no list of records",
+                    fix="one list of objects, or a .jsonl with an object a line",
+                )
+            )
         numbered: list[tuple[int, object]] = list(enumerate(cast("list[object]", value), start=1))
     else:
         numbered = list(read_jsonl(path).records)
     wrong = [number for number, record in numbered if not isinstance(record, dict)]
     if wrong:
-        raise InputError(Fault(where=f"{path}:{number}", what="is not an object") for number in wrong)
+        raise InputError(
+            Fault(
+                where=f"{path}:{number}",
+                what="is not an object",
+                fix="mend or remove it; every record is one JSON object",
+            )
+            for number in wrong
+        )
     return cast("list[tuple[int, dict[str, object]]]", numbered)
 
 

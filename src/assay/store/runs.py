@@ -139,21 +139,24 @@ class RunStore:
             runs = self.list()
             steps = int(back[1] or 0)
             if not runs:
-                raise StoreError(f"{self.folder}: no run is stored yet\n  fix: assay run")
+                raise StoreError(f"{self.folder}: no run is stored yet", fix="assay run")
             if steps >= len(runs):
-                raise StoreError(f"{self.folder}: no run is that far back ({len(runs)} are stored)")
+                raise StoreError(
+                    f"{self.folder}: no run is that far back ({len(runs)} are stored)",
+                    fix="assay runs lists those that are stored",
+                )
             return runs[-1 - steps].id
         ids = self._ids()
         fitting = [name for name in ids if id and name.startswith(id)]
         if id in ids:
             return id
         if len(fitting) > 1:
-            raise StoreError(f"run {id!r} fits several: {', '.join(fitting)}\n  fix: give more digits")
+            raise StoreError(f"run {id!r} fits several: {', '.join(fitting)}", fix="give more digits")
         if fitting:
             return fitting[0]
         near = nearest(id, ids)
         hint = f"did you mean {near!r}?" if near else "assay runs lists those that are stored"
-        raise StoreError(f"{self.folder}: there is no run {id!r}\n  fix: {hint}")
+        raise StoreError(f"{self.folder}: there is no run {id!r}", fix=hint)
 
     def list(self) -> tuple[RunSummary, ...]:
         """Return what is stored, in the order of saving, the latest last; damaged runs are left out."""
@@ -269,7 +272,9 @@ def _json(record: msgspec.Struct) -> bytes:
         plain = msgspec.to_builtins(record, enc_hook=_plain_value)
         text = json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"the run's settings are no JSON values: {error}") from error
+        raise StoreError(
+            f"the run's settings are no JSON values: {error}", fix="set texts, numbers, lists and tables only"
+        ) from error
     return f"{text}\n".encode()
 
 
@@ -299,8 +304,8 @@ def _read_manifest(place: Path) -> Manifest:
         raise _damaged(place, f"manifest.json: {error}") from error
     if manifest.form != FORM:
         raise StoreError(
-            f"{place}: the run is of form {manifest.form}, and this version of Assay reads form {FORM}\n"
-            "  fix: use the version that wrote it"
+            f"{place}: the run is of form {manifest.form}, and this version of Assay reads form {FORM}",
+            fix="use the version that wrote it",
         )
     return manifest
 
@@ -322,4 +327,4 @@ def _read_file(path: Path) -> bytes:
 
 
 def _damaged(place: Path, what: str) -> StoreError:
-    return StoreError(f"{place}: the run is damaged: {what}\n  fix: remove the folder and run again")
+    return StoreError(f"{place}: the run is damaged: {what}", fix="remove the folder and run again")

@@ -78,7 +78,10 @@ class SweepLog:
             self._read()
             self._file = (folder / LOG).open("ab")
         except OSError as error:
-            raise StoreError(f"{folder}: cannot be written ({error.strerror or error})") from error
+            raise StoreError(
+                f"{folder}: cannot be written ({error.strerror or error})",
+                fix="free the place, or make it writable",
+            ) from error
 
     def append(self, key: str, record: Record) -> None:
         """Write one measured configuration down: when this returns, it is on the disk."""
@@ -147,7 +150,7 @@ def _locked(path: Path) -> IO[bytes]:
         except OSError:
             file.close()
             raise StoreError(
-                f"{path.parent}: another program runs this sweep\n"
-                "  fix: wait for it, or stop it: what it has is kept"
+                f"{path.parent}: another program runs this sweep",
+                fix="wait for it, or stop it: what it has is kept",
             ) from None
     return file

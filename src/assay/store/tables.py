@@ -71,9 +71,21 @@ def _parse(text: str, where: str, delimiter: str) -> Table:
             row = {name: cell for name, cell in zip(columns, padded, strict=False) if name or cell.strip()}
             rows.append((begins, row))
     except csv.Error as error:
-        faults.append(Fault(where=f"{where}:{line}", what=f"not CSV: {error}"))
+        faults.append(
+            Fault(
+                where=f"{where}:{line}",
+                what=f"not CSV: {error}",
+                fix='close every quote, and quote cells that hold one as ""',
+            )
+        )
     if columns is None and not faults:
-        faults.append(Fault(where=where, what="holds no header and no row"))
+        faults.append(
+            Fault(
+                where=where,
+                what="holds no header and no row",
+                fix="write a line of names, and one row each below",
+            )
+        )
     if faults:
         raise InputError(faults)
     return Table(columns=tuple(name for name in columns or () if name), rows=tuple(rows))
@@ -81,4 +93,5 @@ def _parse(text: str, where: str, delimiter: str) -> Table:
 
 def _repeated(columns: tuple[str, ...], where: str) -> list[Fault]:
     twice = sorted({name for name in columns if name and columns.count(name) > 1})
-    return [Fault(where=where, what=f"the header names {name!r} more than once") for name in twice]
+    fix = "give every column a name of its own"
+    return [Fault(where=where, what=f"the header names {name!r} more than once", fix=fix) for name in twice]

@@ -20,6 +20,8 @@ from assay.store.spans import as_table, is_span_record, spans_of
 from assay.store.trace_chunks import TraceChunks
 from assay.store.trace_form import HitRow, StageRow, TraceFile, TraceRow
 
+_HIT_FIX = "give the hit a chunk's id, or its doc with start and end (code points, end exclusive)"
+
 _ROLES: Mapping[str, Role] = {
     "pool": "pool",
     "fused": "pool",
@@ -141,7 +143,9 @@ def _own_form(path: Path, records: Sequence[object], places: Sequence[str]) -> T
         for row, place in zip(rows, places, strict=True):
             faults += _faults_of(row, place)
     if not records:
-        faults.append(Fault(where=str(path), what="holds no trace"))
+        faults.append(
+            Fault(where=str(path), what="holds no trace", fix="write one trace a line, one for each query")
+        )
     if faults:
         raise InputError(faults)
     return file
@@ -159,22 +163,31 @@ def _convert(record: object, form: type[msgspec.Struct], place: str, faults: lis
 def _faults_of(row: TraceRow, place: str) -> list[Fault]:
     faults: list[Fault] = []
     if row.query is None and row.text is None:
-        faults.append(Fault(where=place, what="neither 'query' (an id) nor 'text' says what was asked"))
+        what = "neither 'query' (an id) nor 'text' says what was asked"
+        faults.append(Fault(where=place, what=what, fix='"query": "q1"'))
     if not row.stages:
-        faults.append(Fault(where=place, what="there is no stage"))
+        faults.append(
+            Fault(where=place, what="there is no stage", fix='"stages": [{"name": "final", "hits": [...]}]')
+        )
     names = [stage.name for stage in row.stages]
     faults += [
-        Fault(where=place, what=f"two stages are called {name!r}")
+        Fault(where=place, what=f"two stages are called {name!r}", fix="give every stage a name of its own")
         for name in dict.fromkeys(name for name in names if names.count(name) > 1)
     ]
     for stage in row.stages:
         for rank, hit in enumerate(stage.hits, start=1):
             what = _fault_of(hit)
             if what is not None:
-                faults.append(Fault(where=f"{place} {stage.name}, hit {rank}", what=what))
+                faults.append(Fault(where=f"{place} {stage.name}, hit {rank}", what=what, fix=_HIT_FIX))
         wrong = [chunk for chunk, rank in stage.deep.items() if rank < 1]
         if wrong:
-            faults.append(Fault(where=f"{place} {stage.name}", what=f"ranks start at 1: {listed(wrong)}"))
+            faults.append(
+                Fault(
+                    where=f"{place} {stage.name}",
+                    what=f"ranks start at 1: {listed(wrong)}",
+                    fix="add 1 to the ranks of deep",
+                )
+            )
     return faults
 
 

@@ -84,7 +84,7 @@ def text_of(sent: Sent, key: str, *, most: int = 4000, default: str | None = Non
     if not isinstance(value, str):
         raise InputError(f"{key}: a text is expected")
     if len(value) > most:
-        raise InputError(f"{key}: at most {most} characters are taken, not {len(value)}")
+        raise InputError(f"{key}: it should have at most {most} characters, not {len(value)}")
     return value
 
 
@@ -116,7 +116,7 @@ def _json(body: bytes) -> Sent:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise InputError("what was sent is not JSON") from error
+        raise InputError("the body of the request is not JSON", fix="send one JSON object") from error
     if not isinstance(value, dict):
-        raise InputError("a JSON object is expected")
+        raise InputError("the body of the request: a JSON object is expected")
     return value  # pyright: ignore[reportUnknownVariableType] - JSON objects have texts as keys

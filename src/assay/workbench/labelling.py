@@ -177,7 +177,7 @@ def find_pool(bench: Workbench, pool_id: str) -> Pool:
     """
     found = bench.labels.pools(pool_id=pool_id)
     if not found:
-        raise InputError(f"there is no pool {pool_id!r}")
+        raise InputError(f"there is no pool {pool_id!r}", fix="reload the page: what it shows has changed")
     return found[0]
 
 
@@ -188,7 +188,9 @@ def find_candidate(pool: Pool, number: int) -> Candidate:
         InputError: there is none.
     """
     if not 1 <= number <= len(pool.candidates):
-        raise InputError(f"there is no candidate {number} in this pool")
+        raise InputError(
+            f"there is no candidate {number} in this pool", fix="reload the page: what it shows has changed"
+        )
     return pool.candidates[number - 1]
 
 

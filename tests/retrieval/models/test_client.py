@@ -93,7 +93,7 @@ def test_a_server_that_asks_for_too_long_a_wait_is_not_waited_for():
 def test_a_refusal_is_final_and_shown_in_the_server_s_words(body: object):
     with (
         serving(failing(Answer(body=body, status=404))) as server,
-        pytest.raises(EndpointError, match=r"/v1/x answered 404: no such model 'm'$") as caught,
+        pytest.raises(EndpointError, match=r"/v1/x answered 404: no such model 'm'\n  fix: see that base_url and model") as caught,
     ):
         caller(server.url, []).post("/x", {})
     assert caught.value.status == 404

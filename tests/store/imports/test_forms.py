@@ -83,7 +83,7 @@ def test_names_and_options_that_nobody_knows_get_the_nearest(tmp_path: Path) -> 
     path = write(tmp_path / "s.json", SQUAD)
     message = faults_of("squad", path, anchor="x", documents="page")
     assert "there is no option 'anchor'\n  fix: did you mean 'anchors'?" in message
-    assert "documents is one of article, paragraph, not 'page'" in message
+    assert "documents must be one of article, paragraph, not 'page'" in message
     assert "there is no such file or folder" in faults_of("squad", tmp_path / "none.json")
     with pytest.raises(InputError, match="there is no such file or folder"):
         guess_form(tmp_path / "none")

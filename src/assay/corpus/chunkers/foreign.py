@@ -131,7 +131,13 @@ def make_foreign(name: str, settings: Mapping[str, object], *, where: str) -> Fo
             splitter = splitter_type(**options, **counting)
     except Exception as error:
         told = " ".join(str(error).split())[:300] or type(error).__name__
-        raise ConfigError(Fault(where=where, what=f"{class_name} refuses its settings: {told}")) from error
+        raise ConfigError(
+            Fault(
+                where=where,
+                what=f"{class_name} refuses its settings: {told}",
+                fix=f"the documentation of {class_name} says what it takes",
+            )
+        ) from error
     return ForeignChunker(read, name=name, package=package, splitter=splitter)
 
 

@@ -76,7 +76,13 @@ def read_settings(kind: type[SettingsT], values: Mapping[str, object], *, where:
             good[key] = msgspec.convert(value, hints[key], strict=True)
         except msgspec.ValidationError as error:
             told = str(error).replace("`", "'")
-            faults.append(Fault(where=f"{where} {key}", what=f"{value!r} is not right: {told}"))
+            faults.append(
+                Fault(
+                    where=f"{where} {key}",
+                    what=f"{value!r} is not right: {told}",
+                    fix="write a value of that sort",
+                )
+            )
     try:
         settings = kind(**good)
     except ConfigError as error:

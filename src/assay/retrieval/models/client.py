@@ -29,12 +29,22 @@ _SHOWN = 200
 """Signs of a server's own message that an error shows."""
 
 
+_FIX = "see that base_url names a server of this kind, and that it runs; its log says more"
+_KEY_FIX = "put the server's key into the environment variable that key_env names"
+_FIXES: Mapping[int | None, str] = {
+    401: _KEY_FIX,
+    403: _KEY_FIX,
+    404: "see that base_url and model name what the server has",
+    429: "wait, or stay below the server's pace: requests_per_minute = 60",
+}
+
+
 class EndpointError(RetrieverError):
     """A server refused, did not answer, or answered something else than was asked for."""
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, fix: str | None = None) -> None:
         self.status = status
-        super().__init__(message)
+        super().__init__(message, fix=fix or _FIXES.get(status, _FIX))
 
 
 class Server(Protocol):

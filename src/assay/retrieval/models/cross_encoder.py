@@ -167,4 +167,4 @@ def one_number(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     if wide.ndim == 2 and wide.shape[1] == 2:
         return wide[:, 1] - wide[:, 0]
     what = f"the model gives {' x '.join(map(str, wide.shape[1:]))} numbers a pair: it is no reranker"
-    raise ConfigError(Fault(where=_FEATURE, what=what))
+    raise ConfigError(Fault(where=_FEATURE, what=what, fix="name a model that gives one number a pair"))

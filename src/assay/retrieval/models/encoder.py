@@ -83,12 +83,13 @@ class Encoder:
             )
         except Exception as error:
             what = f"ONNX Runtime cannot load {model.name}: {str(error).splitlines()[0]}"
-            raise ConfigError(Fault(where=feature, what=what)) from error
+            fix = 'export the model to ONNX again, or name another file: file = "..."'
+            raise ConfigError(Fault(where=feature, what=what, fix=fix)) from error
         self._inputs = [str(one.name) for one in self._session.get_inputs()]
         unknown = sorted(set(self._inputs) - _KNOWN)
         if unknown:
             what = f"{model.name} asks for {', '.join(unknown)}: it is no encoder of texts"
-            raise ConfigError(Fault(where=feature, what=what))
+            raise ConfigError(Fault(where=feature, what=what, fix="name a model that embeds texts"))
         self._outputs = [(str(one.name), len(one.shape or [])) for one in self._session.get_outputs()]
 
     def special_tokens(self, *, pair: bool = False) -> int:

@@ -132,8 +132,9 @@ class EndpointEmbedder:
                 raise
             if len(batch) == 1:
                 text = " ".join(batch[0][:60].split())
-                message = f"{error}; the text has {len(batch[0]):,} signs and begins {text!r}"
-                raise EndpointError(message, status=error.status) from None
+                message = f"{error.reason}; the text has {len(batch[0]):,} signs and begins {text!r}"
+                fix = "make smaller chunks, or name a model that takes longer texts"
+                raise EndpointError(message, status=error.status, fix=fix) from None
         half = len(batch) // 2
         return [*self._halving(batch[:half]), *self._halving(batch[half:])]
 

@@ -194,7 +194,13 @@ def _read_json(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigError(Fault(where=str(path), what=f"this is not JSON: {error}")) from error
+        raise ConfigError(
+            Fault(
+                where=str(path),
+                what=f"this is not JSON: {error}",
+                fix="restore the file from where the model came",
+            )
+        ) from error
 
 
 def _first_line(error: Exception) -> str:

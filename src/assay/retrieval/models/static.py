@@ -82,7 +82,13 @@ class StaticEmbedder:
         name = next((name for name in _NAMES if name in tensors), None)
         if name is None:
             what = f"{found.vectors.name} holds {', '.join(sorted(tensors))}, and no {' or '.join(_NAMES)}"
-            raise ConfigError(Fault(where="[pipeline.embedder] model", what=what))
+            raise ConfigError(
+                Fault(
+                    where="[pipeline.embedder] model",
+                    what=what,
+                    fix="name a folder with a table of word vectors",
+                )
+            )
         self._vectors = np.ascontiguousarray(tensors[name].astype(np.float32))
         tokenizers = load("tokenizers", feature=_FEATURE, extra=_EXTRA)
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(found.tokenizer))

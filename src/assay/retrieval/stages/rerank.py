@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.errors import reason_of
 from assay.retrieval.models.protocols import (
     NOTHING_DONE,
     Candidates,
@@ -125,7 +126,7 @@ class RerankStage:
             try:
                 reply = reranker.rerank(text, incoming[:sent], candidates)
             except Exception as error:  # noqa: BLE001 - whatever a model raises is data of that query
-                errors.setdefault(query, f"reranker: {type(error).__name__}: {error}")
+                errors.setdefault(query, f"reranker: {type(error).__name__}: {reason_of(error)}")
                 rows.append((incoming[:0], np.zeros(0)))
                 continue
             result = apply_reply(reply, sent=sent, incoming=len(incoming), backfill=self.backfill)

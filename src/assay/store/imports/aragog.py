@@ -30,10 +30,18 @@ def _parse(path: Path, options: Options) -> Imported:  # noqa: ARG001 - it has n
     try:
         columns = msgspec.json.decode(read_raw(file), type=_Columns)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(Fault(where=str(file), what=f"not ARAGOG's columns: {error}")) from error
+        raise InputError(
+            Fault(
+                where=str(file),
+                what=f"not ARAGOG's columns: {error}",
+                fix="name the folder that holds eval_questions and pdf_text, as it was published",
+            )
+        ) from error
     if len(columns.questions) != len(columns.filepaths):
         what = f"{len(columns.questions)} questions, but {len(columns.filepaths)} papers"
-        raise InputError(Fault(where=str(file), what=what))
+        raise InputError(
+            Fault(where=str(file), what=what, fix="restore the file; every question has its paper")
+        )
     documents = tuple(
         Document(id=f"{text.stem}.pdf", text=read_text(text), title=text.stem)
         for text in sorted((path / "pdf_text").glob("*.txt"))

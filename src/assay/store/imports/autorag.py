@@ -89,7 +89,13 @@ def _questions_file(path: Path, chosen: str) -> Path:
         if files
         else "no file has qid, query, retrieval_gt"
     )
-    raise InputError(Fault(where=str(path), what=what, fix="choose one: questions=NAME" if files else None))
+    raise InputError(
+        Fault(
+            where=str(path),
+            what=what,
+            fix="choose one: questions=NAME" if files else "name the folder of AutoRAG's data",
+        )
+    )
 
 
 def _questions(path: Path) -> Iterator[_Question]:
@@ -124,7 +130,13 @@ def _rows(path: Path) -> list[Mapping[str, object]]:
     try:
         table: pl.DataFrame = pl.read_parquet(path)
     except (PolarsError, OSError) as error:
-        raise InputError(Fault(where=str(path), what=f"not Parquet: {error}")) from error
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"not Parquet: {error}",
+                fix="name the .parquet files that AutoRAG wrote",
+            )
+        ) from error
     return cast("list[Mapping[str, object]]", table.to_dicts())
 
 

@@ -53,7 +53,11 @@ def _queries(path: Path, pins: Pins, faults: list[Fault]) -> Iterator[Query]:
         try:
             references = msgspec.json.decode(row["references"], type=list[_Reference])
         except (msgspec.DecodeError, KeyError) as error:
-            faults.append(Fault(where=f"{path}:{line}", what=f"references cannot be read: {error}"))
+            what, fix = (
+                f"references cannot be read: {error}",
+                "a JSON list of objects with content, start_index and end_index",
+            )
+            faults.append(Fault(where=f"{path}:{line}", what=what, fix=fix))
             continue
         corpus = row.get("corpus_id", "")
         numbers[corpus] += 1

@@ -112,7 +112,9 @@ def _choose(rows: Sequence[tuple[int, Mapping[str, object]]], options: Options, 
             if found is not None:
                 chosen[role] = found
     if not rows:
-        faults.append(Fault(where=str(path), what="holds no row"))
+        faults.append(
+            Fault(where=str(path), what="holds no row", fix="write one question a row, below a line of names")
+        )
     elif "query" not in chosen and "id" not in chosen:
         what = f"no column looks like the question (it has: {', '.join(columns)})"
         faults.append(Fault(where=str(path), what=what, fix="name it: query=COLUMN"))
@@ -135,7 +137,13 @@ def _take(
     text = cells.get("query", "").strip()
     key = id_key(cells.get("id", "").strip()) if "id" in chosen else text
     if not key:
-        faults.append(Fault(where=where, what=f"{'id' if 'id' in chosen else 'query'} is empty"))
+        faults.append(
+            Fault(
+                where=where,
+                what=f"{'id' if 'id' in chosen else 'query'} is empty",
+                fix="fill it in, or remove the row",
+            )
+        )
         return
     draft = drafts.get(key)
     if draft is None:
@@ -153,7 +161,13 @@ def _take(
     try:
         _label(draft, cells, _cell(row, chosen["relevant"]) if "relevant" in chosen else None)
     except ValueError as error:
-        faults.append(Fault(where=where, what=f"query {draft.id!r}: {error}"))
+        faults.append(
+            Fault(
+                where=where,
+                what=f"query {draft.id!r}: {error}",
+                fix="mend the cell, or name another column: assay import table --help",
+            )
+        )
 
 
 def _label(draft: _Draft, cells: Mapping[str, str], relevant: object) -> None:

@@ -63,7 +63,13 @@ class Form:
             InputError: an option is unknown, or what lies there is wrong; every fault at once.
         """
         if not self.by_name and not path.exists():
-            raise InputError(Fault(where=str(path), what="there is no such file or folder"))
+            raise InputError(
+                Fault(
+                    where=str(path),
+                    what="there is no such file or folder",
+                    fix="name the file or folder that was downloaded",
+                )
+            )
         return self.parse(path, self._filled(options or {}))
 
     def _filled(self, given: Options) -> Options:
@@ -78,7 +84,7 @@ class Form:
                 continue
             choices = self.options[name].choices
             if choices and value not in choices:
-                what = f"{name} is one of {', '.join(choices)}, not {value!r}"
+                what = f"{name} must be one of {', '.join(choices)}, not {value!r}"
                 faults.append(Fault(where=where, what=what))
         if faults:
             raise InputError(faults)

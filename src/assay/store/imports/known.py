@@ -67,7 +67,13 @@ def guess_form(path: Path) -> Form:
         InputError: nothing is there, or it looks like none.
     """
     if not path.exists():
-        raise InputError(Fault(where=str(path), what="there is no such file or folder"))
+        raise InputError(
+            Fault(
+                where=str(path),
+                what="there is no such file or folder",
+                fix="name the file or folder that was downloaded",
+            )
+        )
     for form in FORMS.values():
         if form.detect(path):
             return form

@@ -47,8 +47,10 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
         if not line.strip() or (number == 1 and not _is_number(cells[-1])):
             continue
         if len(cells) != 3 or not _is_number(cells[-1]):
-            what = f"{len(cells)} columns; query, document and grade are wanted, parted by tabs"
-            faults.append(Fault(where=f"{path}:{number}", what=what))
+            what = f"{len(cells)} columns, or a grade that is no number"
+            faults.append(
+                Fault(where=f"{path}:{number}", what=what, fix="query, document and grade, parted by tabs")
+            )
             continue
         query, document, grade = cells
         if document in judged.setdefault(query, {}):
@@ -91,7 +93,11 @@ def unmatched(
     if not set(ids) & set(judged):
         example = f"{ids[0]!r} and {next(iter(judged))!r}" if ids and judged else "one side is empty"
         raise InputError(
-            Fault(where=where, what=f"no query of the queries is in the judgements (for example {example})")
+            Fault(
+                where=where,
+                what=f"no query of the queries is in the judgements (for example {example})",
+                fix="name judgements of these queries; ids are compared as text",
+            )
         )
     unjudged = tuple(query_id for query_id in ids if query_id not in judged)
     if unjudged:
@@ -114,7 +120,13 @@ def _detect(path: Path) -> bool:
 def _parse(path: Path, options: Options) -> Imported:
     queries_file = _first(path, _QUERIES)
     if queries_file is None:
-        raise InputError(Fault(where=str(path), what="there is no queries.jsonl"))
+        raise InputError(
+            Fault(
+                where=str(path),
+                what="there is no queries.jsonl",
+                fix="name the folder that holds corpus.jsonl, queries.jsonl and qrels",
+            )
+        )
     split = _split_file(path / "qrels", options["split"])
     queries = [(str(row.id), row.text) for _, row in read_as(queries_file, QueryLine)]
     judged = read_qrels(split)

@@ -52,7 +52,13 @@ def _parse(path: Path, options: Options) -> Imported:  # noqa: ARG001 - it has n
     )
     files = sorted(path.glob("claims_*.jsonl"))
     if len(files) != 1:
-        raise InputError(Fault(where=str(path), what=f"{len(files)} files of claims; one file is one set"))
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"{len(files)} files of claims; one file is one set",
+                fix="keep one claims_*.jsonl in the folder",
+            )
+        )
     rows = read_as(files[0], _Claim)
     pins = Pins({document.id: document for document in documents})
     golden = GoldenSet(

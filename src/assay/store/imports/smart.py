@@ -50,7 +50,7 @@ def _parse(path: Path, options: Options) -> Imported:
     missing = [f"*.{_SUFFIXES[role]} ({role})" for role, file in files.items() if file is None]
     if missing:
         folders = [folder.name for folder in sorted(path.iterdir()) if folder.is_dir() and _detect(folder)]
-        fix = f"name one of {', '.join(folders)}" if folders else None
+        fix = f"name one of {', '.join(folders)}" if folders else "name the folder that holds all three"
         raise InputError(Fault(where=str(path), what=f"there is no {', no '.join(missing)}", fix=fix))
     found = {role: file for role, file in files.items() if file is not None}
     documents = tuple(_document(record) for record in _records(found["documents"]))
@@ -131,7 +131,9 @@ def _judgements(path: Path) -> Iterator[_Judgement]:
             grade = 1.0 if [float(cell) for cell in cells[2:]] in ([0.0, 0.0], [0.0]) else float(cells[2])
         except ValueError as error:
             what = f"not query, document and grade: {error}"
-            faults.append(Fault(where=f"{path}:{number}", what=what))
+            faults.append(
+                Fault(where=f"{path}:{number}", what=what, fix="three or four numbers, parted by blanks")
+            )
             continue
         yield _Judgement(line=number, query=cells[0].lstrip("0"), document=cells[1].lstrip("0"), grade=grade)
     if faults:
@@ -158,7 +160,13 @@ def _query_key(
         )
         return by_place, [Notice(code="joined-by-place", text=text)]
     unknown = sorted(judged.difference(by_id))
-    raise InputError(Fault(where=str(path), what=f"judges queries that are not there: {listed(unknown)}"))
+    raise InputError(
+        Fault(
+            where=str(path),
+            what=f"judges queries that are not there: {listed(unknown)}",
+            fix="name the judgements of these queries",
+        )
+    )
 
 
 def _graded(judgements: Sequence[_Judgement], way: str, path: Path) -> list[float]:

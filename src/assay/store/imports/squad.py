@@ -79,7 +79,13 @@ def _parse(path: Path, options: Options) -> Imported:
     try:
         articles = msgspec.json.decode(read_raw(file).removeprefix(b"\xef\xbb\xbf"), type=_Set).data
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(Fault(where=str(file), what=f"not SQuAD's layout: {error}")) from error
+        raise InputError(
+            Fault(
+                where=str(file),
+                what=f"not SQuAD's layout: {error}",
+                fix="name a file as SQuAD publishes it: data, paragraphs, qas",
+            )
+        ) from error
     whole = options["documents"] == "article"
     documents: list[Document] = []
     placed: list[tuple[str, int, _Paragraph]] = []

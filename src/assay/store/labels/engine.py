@@ -20,6 +20,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from assay.model.errors import MissingExtraError, StoreError
 
+_FIX = "see that the database of [labels] url is there, and that this user may write to it"
+
 BUSY_S = 60.0
 """How long a writer waits for its turn."""
 _WRITES = "assay_writes"
@@ -89,9 +91,9 @@ class Database:
             yield
         except DBAPIError as error:
             reason = " ".join(str(error.orig).split())
-            raise StoreError(f"{self.shown}: {reason}") from error
+            raise StoreError(f"{self.shown}: {reason}", fix=_FIX) from error
         except SQLAlchemyError as error:
-            raise StoreError(f"{self.shown}: {error}") from error
+            raise StoreError(f"{self.shown}: {error}", fix=_FIX) from error
 
 
 def _sqlite(url: str, file: str) -> Engine:
@@ -99,7 +101,10 @@ def _sqlite(url: str, file: str) -> Engine:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"{folder}: cannot be made ({error.strerror})") from error
+        raise StoreError(
+            f"{folder}: cannot be made ({error.strerror})",
+            fix="free the place, or name another in [labels] url",
+        ) from error
     engine = create_engine(url, pool_size=8, max_overflow=32, pool_timeout=BUSY_S)
 
     def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own

@@ -77,7 +77,7 @@ def migrate(connection: Connection, steps: tuple[Step, ...] = STEPS) -> int:
     found = found_version(connection)
     if found > len(steps):
         raise StoreError(
-            f"the label store is of version {found}, this Assay knows {len(steps)}\n  fix: upgrade Assay"
+            f"the label store is of version {found}, this Assay knows {len(steps)}", fix="upgrade Assay"
         )
     for number, step in enumerate(steps[found:], start=found + 1):
         step(connection)

@@ -35,6 +35,8 @@ from assay.store.labels.fold import fold_edits, undone
 from assay.store.labels.migrations import migrate
 from assay.store.labels.rows import Logged, as_row, candidate_rows, noun_of, pool_of, pool_row
 
+_TAKEN_FIX = "give the new row an id of its own; a row that is kept never changes"
+
 Noun = TypeVar("Noun", Judgement, Draft, Decision, Edit, Look, Reply)
 _TABLES: Mapping[type, Table] = {
     Judgement: tables.judgements,
@@ -144,7 +146,9 @@ class LabelStore:
         with self._database.write() as connection:
             found = _all(connection, Judgement, [tables.judgements.c.id == judgement_id])
             if not found:
-                raise InputError(f"there is no judgement {judgement_id!r}")
+                raise InputError(
+                    f"there is no judgement {judgement_id!r}", fix="judgements() returns those that are kept"
+                )
             old = found[0]
             row = Judgement(
                 query_id=old.query_id,
@@ -180,7 +184,7 @@ class LabelStore:
             }
             for pool in pools:
                 if replace(kept[pool.id], at=pool.at, seq=pool.seq) != pool:
-                    raise StoreError(f"pools: id {pool.id!r} is taken by another row")
+                    raise StoreError(f"pools: id {pool.id!r} is taken by another row", fix=_TAKEN_FIX)
             return tuple(kept[pool.id] for pool in pools)
 
     def pools(
@@ -332,7 +336,7 @@ def _append(connection: Connection, kind: type[Noun], rows: Sequence[Noun]) -> t
             held[row.id] = row
     other = [row.id for row in rows if not _same(row, held[row.id])]
     if other:
-        raise StoreError(f"{table.name}: id {other[0]!r} is taken by another row")
+        raise StoreError(f"{table.name}: id {other[0]!r} is taken by another row", fix=_TAKEN_FIX)
     return tuple(held[row.id] for row in rows)
 
 

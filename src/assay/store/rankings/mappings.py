@@ -24,9 +24,15 @@ def read_json(path: Path, rows: Rows, *, judgements: bool) -> None:
     """
     data = whole(path)
     try:
-        tree = _cbor(path, data) if _is_cbor(path) else _json(data)
+        tree = _cbor(path, data) if _is_cbor(path) else _json(data, str(path))
     except ValueError as error:
-        raise InputError(Fault(where=str(path), what=f"not JSON: {error}")) from error
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"not JSON: {error}",
+                fix='query -> document -> number: {"q1": {"d3": 0.9}}',
+            )
+        ) from error
     take_mapping(tree, rows, judgements=judgements)
 
 
@@ -37,28 +43,28 @@ def take_mapping(tree: object, rows: Rows, *, judgements: bool) -> None:
         InputError: it is not one.
     """
     if not isinstance(tree, Mapping):
-        what = f"an object belongs here (query -> document -> number), not {type(tree).__name__}"
+        what = f"should be query -> document -> number, not {type(tree).__name__}"
         raise InputError(Fault(where=rows.where, what=what))
     queries = cast("Mapping[object, object]", tree)
     for row, (query, value) in enumerate(queries.items(), start=1):
         take_list(rows, row, str(query), value, judgements=judgements)
 
 
-def _json(data: bytes) -> object:
+def _json(data: bytes, where: str) -> object:
     tree = cast("object", msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")))
     if not isinstance(tree, dict):
         return tree
     # A parser keeps the last of two equal keys without a word. As many colons as keys: there were none.
     queries = cast("dict[str, object]", tree)
     keys = len(queries) + sum(len(_dict(value)) for value in queries.values())
-    return queries if data.count(b":") == keys else _with_repeats(data)
+    return queries if data.count(b":") == keys else _with_repeats(data, where)
 
 
 def _dict(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
-def _with_repeats(data: bytes) -> object:
+def _with_repeats(data: bytes, where: str) -> object:
     repeated: list[str] = []
 
     def pairs(items: list[tuple[str, object]]) -> object:
@@ -74,7 +80,7 @@ def _with_repeats(data: bytes) -> object:
     tree = json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=pairs)
     if repeated:
         raise InputError(
-            [Fault(where="", what=f"query {key!r} stands twice", fix="merge the two") for key in repeated]
+            [Fault(where=where, what=f"query {key!r} stands twice", fix="merge the two") for key in repeated]
         )
     return tree
 

@@ -44,7 +44,8 @@ def read_query_columns(path: Path) -> dict[str, dict[str, str]]:
             continue
         columns = _texts({name: value for name, value in row.items() if name != key})
         if said.setdefault(query, columns) != columns:
-            faults.append(Fault(where=f"{path}:{line}", what=f"query {query!r} stands twice and differs"))
+            what = f"query {query!r} stands twice and differs"
+            faults.append(Fault(where=f"{path}:{line}", what=what, fix="keep one of the two rows"))
     if faults:
         raise InputError(faults)
     return said
@@ -57,12 +58,24 @@ def _json_rows(path: Path) -> list[tuple[int, dict[str, object]]]:
         try:
             row = cast("object", msgspec.json.decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            faults.append(Fault(where=f"{path}:{line}", what=f"not JSON: {error}"))
+            faults.append(
+                Fault(
+                    where=f"{path}:{line}",
+                    what=f"not JSON: {error}",
+                    fix="mend or remove the line; every line is one JSON object",
+                )
+            )
             continue
         if isinstance(row, dict):
             rows.append((line, cast("dict[str, object]", row)))
         else:
-            faults.append(Fault(where=f"{path}:{line}", what="not an object"))
+            faults.append(
+                Fault(
+                    where=f"{path}:{line}",
+                    what="not an object",
+                    fix="mend or remove the line; every line is one JSON object",
+                )
+            )
     if faults:
         raise InputError(faults)
     return rows

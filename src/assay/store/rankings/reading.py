@@ -88,7 +88,13 @@ def read_judgements(
     readable = open_qrels(source, form=form)
     batch, notices = read_batch(readable, duplicates=duplicates, lenient=lenient)
     if not len(batch):
-        raise InputError(Fault(where=readable.name, what="there are no judgements"))
+        raise InputError(
+            Fault(
+                where=readable.name,
+                what="there are no judgements",
+                fix="query, document and grade: q1 0 d3 1",
+            )
+        )
     grades = np.ones(len(batch)) if batch.scores is None else batch.scores
     negative = int(np.count_nonzero(grades < 0))
     if negative:
@@ -138,18 +144,15 @@ def _careful(
     readable.careful(rows)
     batch = together(rows.batch(lenient=lenient))
     if isinstance(error, RepeatedError) and duplicates == "error" and not rows.faults:
-        # unreachable unless the two ways disagree, which must not pass in silence
-        faults = [
-            Fault(where=readable.name, what=f"document {doc!r} stands twice for query {query!r}")
-            for query, doc in error.pairs
-        ]
-        raise InputError(faults)
+        # No input brings this about: the two ways of reading would disagree, which must not pass in silence.
+        raise AssertionError(f"{readable.name}: repeated rows that have no line: {error.pairs[:5]}")
     return batch, rows.notices()
 
 
 def _nothing_shared(run: Readable, judgements: Judgements, meeting: Meeting) -> InputError:
     if not meeting.extra:
-        return InputError(Fault(where=run.name, what="the run has no rows"))
+        fix = "name the run that the retriever wrote: q1 Q0 d3 1 0.9 name"
+        return InputError(Fault(where=run.name, what="the run has no rows", fix=fix))
     what = (
         f"no query of the run has judgements: the run has {meeting.extra[0]!r}, "
         f"{judgements.name} has {judgements.query_ids[0]!r}"

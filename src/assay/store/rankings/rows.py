@@ -50,7 +50,8 @@ class Rows:
     def add(self, line: int, query: str, doc: str, score: float | None) -> None:
         """Take one row; its ids are compared after NFC."""
         if not (query and doc):
-            self.fault(line, f"the {'document' if query else 'query'} id is empty")
+            noun = "document" if query else "query"
+            self.fault(line, f"the {noun} id is empty", "fill it in, or remove the row")
             return
         query, doc = self._composed(line, query, "query"), self._composed(line, doc, "document")
         if self.duplicates == "error":
@@ -76,8 +77,9 @@ class Rows:
         """
         bare = self.scores.count(None)
         if 0 < bare < len(self.scores):
-            what = f"{bare} of {len(self.scores)} rows have no score; either all have one or none"
-            raise InputError([*self.faults, Fault(where=self.where, what=what)])
+            what = f"{bare} of {len(self.scores)} rows have no score"
+            fix = "give every row a score, or none: then their order counts"
+            raise InputError([*self.faults, Fault(where=self.where, what=what, fix=fix)])
         if self.faults and not lenient:
             raise InputError(self._all_faults())
         previous = [None, *self.queries[:-1]]
@@ -109,7 +111,10 @@ class Rows:
         if not self._uncounted:
             return self.faults
         more = f"{self._uncounted} more faults, lines {listed([str(n) for n in self.left_out[MOST_FAULTS:]])}"
-        return [*self.faults, Fault(where=self.where, what=more)]
+        return [
+            *self.faults,
+            Fault(where=self.where, what=more, fix="mend these first, or leave them out: --lenient"),
+        ]
 
     def _composed(self, line: int, text: str, noun: str) -> str:
         if text.isascii():

@@ -121,7 +121,13 @@ def scanned(path: Path) -> pl.LazyFrame:
         lazy.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(Fault(where=str(path), what=f"cannot be read as a table: {first}")) from error
+        raise InputError(
+            Fault(
+                where=str(path),
+                what=f"cannot be read as a table: {first}",
+                fix="write it as Parquet or CSV again; the end of its name says which",
+            )
+        ) from error
     return lazy
 
 

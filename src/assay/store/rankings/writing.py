@@ -21,6 +21,8 @@ from assay.store.rankings.sources import Form, form_by_name
 if TYPE_CHECKING:
     import polars as pl
 
+_BLANK_FIX = "write JSONL, CSV or Parquet, whose ids may hold blanks"
+
 
 def write_run(path: Path, run: Batch, *, form: Form | None = None, tag: str = "assay") -> tuple[Notice, ...]:
     """Write a run whose rows stand in the order of its ranking, the rows of each query together.
@@ -148,12 +150,20 @@ def _write(path: Path, data: bytes) -> None:
 
 def _check_no_blanks(path: Path, batch: Batch) -> None:
     faults = [
-        Fault(where=str(path), what=f"query id {query!r} holds a blank, which divides TREC's fields")
+        Fault(
+            where=str(path),
+            what=f"query id {query!r} holds a blank, which divides TREC's fields",
+            fix=_BLANK_FIX,
+        )
         for query in batch.queries
         if len(query.split()) != 1
     ]
     faults += [
-        Fault(where=str(path), what=f"document id {doc!r} holds a blank, which divides TREC's fields")
+        Fault(
+            where=str(path),
+            what=f"document id {doc!r} holds a blank, which divides TREC's fields",
+            fix=_BLANK_FIX,
+        )
         for doc in dict.fromkeys(batch.docs.texts())
         if len(doc.split()) != 1
     ]

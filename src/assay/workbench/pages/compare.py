@@ -51,11 +51,14 @@ def page(request: Request) -> Response:
         return render(request, "compare_empty.html", keys=KEYS, runs=len(runs))
     base = bench.store.find(request.query_params.get("base") or runs[1].id)
     candidate = bench.store.find(request.query_params.get("candidate") or runs[0].id)
-    known = {query.split for query in bench.evaluation(candidate).prepared.golden.queries} - {None}
+    queries = bench.evaluation(candidate).prepared.golden.queries
+    known = {query.split for query in queries if query.split is not None}
     # Held-out queries are looked at when somebody asks for them, because every look is written down.
     split = request.query_params.get("split") or ("dev" if "dev" in known else _ALL)
     if split != _ALL and split not in known:
-        raise InputError(f"no query is in split {split!r}")
+        raise InputError(
+            f"no query is in split {split!r}", fix=f"choose one of: {', '.join([_ALL, *sorted(known)])}"
+        )
     comparison: Comparison | None = None
     moved: tuple[Moved, ...] = ()
     told = "These are one and the same run."
@@ -74,7 +77,7 @@ def page(request: Request) -> Response:
         base=base,
         candidate=candidate,
         split=split,
-        splits=sorted(one for one in known if one is not None),
+        splits=sorted(known),
         heldout=HELDOUT,
         comparison=comparison,
         told=told,

@@ -18,6 +18,8 @@ from assay.workbench.asked import Sent, bench_of, id_of, number_of, text_of, who
 from assay.workbench.bench import Workbench
 from assay.workbench.rendering import Keys, link, render
 
+_RELOAD = "reload the page: what it shows has changed"
+
 KEYS: Keys = (
     ("y", "accept it, as it stands in the fields"),
     ("x", "refuse it; the remark says why"),
@@ -99,7 +101,7 @@ def undo(request: Request, sent: Sent) -> Response:
     with bench.deciding:
         held = next((one for one in bench.labels.decisions(subject=draft.id) if one.id == undoes), None)
         if held is None or held.by != by:
-            raise InputError("that is no decision of yours")
+            raise InputError("that is no decision of yours", fix=_RELOAD)
         row = Decision(id=id_of(sent), subject=draft.id, verdict=held.verdict, by=by, undoes=undoes)
         brought = [one for one in bench.labels.edits() if one.id == edit_id and one.by == by]
         edits = [
@@ -119,7 +121,7 @@ def _ruling(bench: Workbench, draft: Draft, sent: Sent, by: str) -> Ruling:
     query = _as_edited(bench, draft, sent)
     reason = blocked(query)
     if reason is not None:
-        raise InputError(f"not yet: {reason}")
+        raise InputError(f"the draft cannot be accepted yet: {reason}", fix="mend it here, or refuse it")
     return accept(draft, by=by, query=query, why=why)
 
 
@@ -143,14 +145,16 @@ def _as_edited(bench: Workbench, draft: Draft, sent: Sent) -> Query:
             continue
         changed, told = _requoted(bench, query, number, quoted)
         if changed is None:
-            raise InputError(f"anchor {number + 1}: {told}")
+            raise InputError(
+                f"anchor {number + 1}: {told}", fix="quote a phrase as it stands in the document"
+            )
         query = changed
     return query
 
 
 def _requoted(bench: Workbench, query: Query, number: int, phrase: str) -> tuple[Query | None, str]:
     if number >= len(query.anchors):
-        raise InputError(f"the draft has no anchor {number + 1}")
+        raise InputError(f"the draft has no anchor {number + 1}", fix=_RELOAD)
     document = bench.corpus.by_id.get(query.anchors[number].doc_id)
     if document is None:
         return None, f"there is no document {query.anchors[number].doc_id!r}"
@@ -168,7 +172,7 @@ def _kept(bench: Workbench, draft: Draft, decision_id: str) -> Response:
 def _find(bench: Workbench, draft_id: str) -> Draft:
     found = bench.labels.drafts(draft_id=draft_id)
     if not found:
-        raise InputError("there is no such draft")
+        raise InputError(f"there is no draft {draft_id!r}", fix=_RELOAD)
     return found[0]
 
 

@@ -33,6 +33,8 @@ from assay.workbench.labelling import (
 )
 from assay.workbench.rendering import Keys, render
 
+_RELOAD = "reload the page: what it shows has changed"
+
 KEYS: Keys = (
     ("j, k", "next and previous candidate"),
     ("0 1 2 3", "grade it: " + ", ".join(f"{grade} {name}" for grade, name in GRADES)),
@@ -130,7 +132,7 @@ def undo(request: Request, sent: Sent) -> Response:
     pool, candidate = _place(bench, sent)
     held = bench.labels.judgements(query_id=pool.query_id, by=by)
     if not any(row.id == undoes and row.undoes is None and row.place == candidate.place for row in held):
-        raise InputError("that is no grade of yours")
+        raise InputError("that is no grade of yours", fix=_RELOAD)
     row = Judgement(
         id=id_of(sent),
         query_id=pool.query_id,
@@ -206,7 +208,7 @@ def undo_anchor(request: Request, sent: Sent) -> Response:
     undoes = id_of(sent, "undoes")
     held = bench.labels.edits(query_id=pool.query_id)
     if not any(row.id == undoes and row.action == "anchor" and row.by == by for row in held):
-        raise InputError("that is no anchor of yours")
+        raise InputError("that is no anchor of yours", fix=_RELOAD)
     row = Edit(id=id_of(sent), query_id=pool.query_id, action="undo", by=by, undoes=undoes)
     bench.labels.edit([row])
     query = stored_query(bench, pool.query_id)
@@ -241,7 +243,7 @@ def _offer(bench: Workbench, candidate: Candidate, sent: Sent) -> Offer:
         raise InputError(f"{candidate.doc_id} has changed since it was pooled", fix="assay golden pool")
     start, end = code_points(candidate.text, number_of(sent, "start"), number_of(sent, "end"))
     if start >= end:
-        raise InputError("nothing is chosen")
+        raise InputError("nothing is chosen", fix="mark the words that answer the query")
     chosen = (candidate.start + start, candidate.start + end)
     return offer_of(document, (candidate.start, candidate.end), chosen, bench.shaper)
 

@@ -76,7 +76,9 @@ def decide(request: Request, sent: Sent) -> Response:
         diagnosed, finding = _found(bench, sent)
         kind = sent.get("kind")
         if kind is not None and kind not in diagnosed.settings.kinds:
-            raise InputError(f"{kind!r} is no kind of failure")
+            raise InputError(
+                f"{kind!r} is no kind of failure", fix=f"one of {', '.join(diagnosed.settings.kinds)}"
+            )
         conflict = _meanwhile(finding, sent, by)
         if conflict is not None:
             return conflict
@@ -162,7 +164,10 @@ def _position(findings: tuple[Finding, ...], key: str) -> int:
     for at, one in enumerate(findings):
         if key_of(one) == key:
             return at
-    raise InputError("there is no such miss in this run; it may be found now")
+    raise InputError(
+        "there is no such miss in this run; it may be found now",
+        fix="reload the page: what it shows has changed",
+    )
 
 
 def _first_open(findings: tuple[Finding, ...]) -> int:
