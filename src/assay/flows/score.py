@@ -6,8 +6,10 @@ other people's forms), measures (values, ceilings, what ties could change).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +23,15 @@ from assay.model.notices import Notice
 from assay.model.relevance import Judged, JudgedRows
 from assay.model.scored import Scorecard, ScoredRun
 from assay.model.scores import Average, ScoreTable
+from assay.store.rankings.ahead import meanwhile
 from assay.store.rankings.batch import Duplicates
 from assay.store.rankings.ids import Positions
 from assay.store.rankings.judgements import Judgements
 from assay.store.rankings.meet import Meeting, Rules
-from assay.store.rankings.ordering import Ties, distinct
+from assay.store.rankings.ordering import Ties
 from assay.store.rankings.reading import Met, meet_run, read_judgements
 from assay.store.rankings.sources import Form, Readable, Source, open_run
+from assay.store.rankings.stretches import distinct
 
 if TYPE_CHECKING:
     from assay.flows.compat import Manner, Tool
@@ -36,6 +40,8 @@ Floats = NDArray[np.float64]
 
 MEASURES = ("nDCG@10", "recall@10", "recall@100", "RR", "AP")
 """What is measured when nothing is asked for."""
+_MANY = 1 << 16
+"""Judgements that are worth a thread."""
 NONE = "(none)"
 """The group of queries that have no value in the column."""
 
@@ -87,6 +93,8 @@ def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = 
     scoring = scoring or Scoring()
     measures = parse_measures(scoring.measures)
     tool, printed = _as_asked(scoring.compat, measures)
+    # while the judgements are read, the first run is begun already
+    first = [_opened(run, scoring).begun() for run in runs[:1]]
     judgements = read_judgements(
         qrels, form=scoring.qrels_form, duplicates=scoring.duplicates, lenient=scoring.lenient
     )
@@ -97,16 +105,30 @@ def score_runs(runs: Sequence[Source], qrels: Source, scoring: Scoring | None = 
         from assay.flows.groups import group_columns  # noqa: PLC0415 - as above
 
         groups = group_columns(judgements, scoring.by, scoring.queries)
+    best = dict[str, Floats] if tool is not None else _best(judgements, measures)
     return Scorecard(
         judgements=judgements.name,
         runs=tuple(
-            _scored(_opened(run, scoring), judgements, measures, groups, scoring, tool) for run in runs
+            _scored(run, judgements, measures, best, groups, scoring, tool)
+            for run in chain(first, (_opened(run, scoring) for run in runs[1:]))
         ),
         measures=tuple(map(str, measures)),
         tool=None if tool is None else tool.name,
         printed=printed,
         notices=judgements.notices,
     )
+
+
+def _best(judgements: Judgements, measures: Sequence[Measure]) -> Callable[[], dict[str, Floats]]:
+    """Return what gives the ceilings; those of many judgements are made while the first run is read."""
+
+    def make() -> dict[str, Floats]:
+        return ceilings(judgements.best_lists(), measures)
+
+    if len(judgements) >= _MANY:
+        return meanwhile(make)
+    made = make()
+    return lambda: made
 
 
 def _as_asked(compat: str | None, measures: Sequence[Measure]) -> tuple[Tool | None, dict[str, str]]:
@@ -132,6 +154,7 @@ def _scored(
     run: Readable,
     judgements: Judgements,
     measures: Sequence[Measure],
+    best: Callable[[], dict[str, Floats]],
     groups: Mapping[str, tuple[str | None, ...]],
     scoring: Scoring,
     tool: Tool | None,
@@ -144,11 +167,9 @@ def _scored(
     if tool is None:
         met = meet_run(run, judgements, rules, lenient=scoring.lenient)
         values = score(met.meeting.judged, measures)
-        best = ceilings(met.meeting.judged, measures)
     else:
         met, values = _as_tool(run, judgements, measures, rules, scoring, tool)
-        best = {}
-    table = ScoreTable(query_ids=judgements.query_ids, values=values, ceilings=best, groups=groups)
+    table = ScoreTable(query_ids=judgements.query_ids, values=values, ceilings=best(), groups=groups)
     tied, tie_notice = _ties(run.name, met.meeting, measures, table) if tool is None else ({}, None)
     return ScoredRun(
         name=run.name,
@@ -241,7 +262,8 @@ def _ties(
         if not one.changed.any():
             continue
         changed |= one.changed
-        low, high = (_mean_with(table, name, tied, ends) for ends in (one.worst, one.best))
+        mean, values = table.average(name), table.values[name][tied]
+        low, high = (_mean_with(mean, values, ends) for ends in (one.worst, one.best))
         if low is not None and high is not None:
             ranges[name] = (low, high)
     if not ranges:
@@ -252,10 +274,12 @@ def _ties(
     return ranges, Notice(code="ties", text=f"{text}; by their order, {shown}", ids=names)
 
 
-def _mean_with(table: ScoreTable, measure: str, queries: Positions, ends: Floats) -> float | None:
-    values = table.values[measure].copy()
-    values[queries] = ends
-    return replace(table, values={measure: values}).average(measure).mean
+def _mean_with(mean: Average, values: Floats, ends: Floats) -> float | None:
+    """Return a mean in which some of its values are replaced."""
+    if mean.mean is None:
+        return None
+    moved = ends - values
+    return mean.mean + math.fsum(moved[~np.isnan(moved)].tolist()) / mean.n
 
 
 def _names(judged: Judged, queries: Positions) -> tuple[str, ...]:

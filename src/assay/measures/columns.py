@@ -26,9 +26,11 @@ class Rows:
 
     def where(self, mask: Bools) -> Rows:
         """Return the rows of a mask; the same object when the mask keeps all of them."""
-        if mask.all():
+        chosen = np.flatnonzero(mask)
+        if len(chosen) == len(mask):
             return self
-        return Rows(query=self.query[mask], rank=self.rank[mask], grade=self.grade[mask])
+        # by positions, which is several times faster than by the mask
+        return Rows(query=self.query[chosen], rank=self.rank[chosen], grade=self.grade[chosen])
 
     def __len__(self) -> int:
         return len(self.query)
@@ -185,7 +187,13 @@ def _checked(rows: JudgedRows, n: int, name: str) -> Rows:
     query, rank = rows.query, rows.rank
     ordered = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] >= rank[:-1]))
     if not ordered.all():
-        raise InputError(f"judged rows ({name}) must be sorted by query, then rank")
+        raise InputError(
+            f"judged rows ({name}) are not in order",
+            fix="sort them by query, then rank: np.lexsort((rank, query))",
+        )
     if len(query) and (query[0] < 0 or query[-1] >= n or rank.min() < 1):
-        raise InputError(f"judged rows ({name}) name a query outside 0 to {n - 1}, or a rank below 1")
+        raise InputError(
+            f"judged rows ({name}) name a query outside 0 to {n - 1}, or a rank below 1",
+            fix="number the queries by their place, and ranks from 1",
+        )
     return Rows(query=query, rank=rank, grade=rows.grade)

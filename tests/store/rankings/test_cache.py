@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.model.errors import InputError, StoreError
-from assay.store.rankings import cache, trec
-from assay.store.rankings.cache import content_digest, with_cache
+from assay.store.rankings import cache, digests, trec
+from assay.store.rankings.cache import with_cache
+from assay.store.rankings.digests import content_digest, remembered_digest
 from assay.store.rankings.meet import Rules
 from assay.store.rankings.ordering import Ties
 from assay.store.rankings.reading import Met, meet_run, read_judgements
@@ -20,7 +23,7 @@ from assay.store.rankings.sources import open_run
 
 
 def entries(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    return sorted(path.name for path in folder.iterdir() if path.name != "notes") if folder.exists() else []
 
 
 def shown(met: Met) -> dict[str, Any]:
@@ -89,13 +92,13 @@ def test_the_address_is_the_content_and_not_the_name(tmp_path: Path) -> None:
 def test_the_digest_covers_every_piece_and_the_length(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_PIECE", 4)
-    digests: set[str] = set()
+    monkeypatch.setattr(digests, "_PIECE", 4)
+    made: set[str] = set()
     for text in ("abcdefgh", "abcdefgi", "xbcdefgh", "abcdefg", "efghabcd", ""):
         path = tmp_path / "a"
         path.write_text(text)
-        digests.add(content_digest(path))
-    assert len(digests) == 6
+        made.add(content_digest(path))
+    assert len(made) == 6
 
 
 def test_a_run_that_is_not_clean_is_never_coded(tmp_path: Path) -> None:
@@ -140,3 +143,74 @@ def test_stored_text_is_read_row_by_row(tmp_path: Path, monkeypatch: pytest.Monk
     assert docs.texts() == ["zürich", "b"]
     assert docs.take(np.array([1, 0, 1])).texts() == ["b", "zürich", "b"]
     assert docs.cut(1, 2).texts() == ["b"]
+
+
+def aged(path: Path, seconds: int) -> None:
+    """Make a file look as if it was written some seconds ago; its inode's time stays now."""
+    before = time.time() - seconds
+    os.utime(path, (before, before))
+
+
+def never(path: Path) -> str:
+    pytest.fail(f"{path} was read again")
+
+
+def test_an_untouched_file_is_known_again_without_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, notes = tmp_path / "a.run", tmp_path / "notes"
+    path.write_text("q1 Q0 a 1 2 t\n")
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    first = remembered_digest(path, notes)
+    assert first == content_digest(path)
+    monkeypatch.setattr(digests, "content_digest", never)
+    assert remembered_digest(path, notes) == first
+
+
+def test_a_file_that_changed_is_read_again_also_at_the_same_size_and_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, notes = tmp_path / "a.run", tmp_path / "notes"
+    path.write_text("q1 Q0 a 1 2 t\n")
+    aged(path, 100)
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    first = remembered_digest(path, notes)
+    before = path.stat()
+    path.write_text("q1 Q0 b 1 2 t\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert remembered_digest(path, notes) == content_digest(path) != first
+
+
+def test_no_note_is_made_of_a_file_that_was_written_just_now(tmp_path: Path) -> None:
+    path, notes = tmp_path / "a.run", tmp_path / "notes"
+    path.write_text("q1 Q0 a 1 2 t\n")
+    assert remembered_digest(path, notes) == content_digest(path)
+    assert not notes.exists()
+
+
+def test_a_damaged_note_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, notes = tmp_path / "a.run", tmp_path / "notes"
+    path.write_text("q1 Q0 a 1 2 t\n")
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    first = remembered_digest(path, notes)
+    (note,) = notes.iterdir()
+    note.write_text("{")
+    assert remembered_digest(path, notes) == first
+
+
+def test_a_file_that_goes_away_while_it_is_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 a 1 2 t\n")
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+
+    def gone(read: Path) -> str:
+        read.unlink()
+        return "0" * 32
+
+    monkeypatch.setattr(digests, "content_digest", gone)
+    with pytest.raises(
+        InputError, match=r"a\.run: went away while it was read\n  fix: run the command again"
+    ):
+        remembered_digest(path, tmp_path / "notes")

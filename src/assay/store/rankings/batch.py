@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.store.rankings.ids import Docs, FrameDocs, Keys, Positions, joined, scattered
+from assay.store.rankings.keyed import PIECE_ROWS, distinct_keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,6 +93,16 @@ class Batch:
             proven=self.proven,
         )
 
+    def pieces(self, rows: int) -> Iterator[tuple[int, int, int, int]]:
+        """Yield stretches (from, to) and their rows (from, to): at most so many rows, or one list."""
+        ends = np.cumsum(self.lengths)
+        first = start = 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, start + rows, "right")))
+            stop = int(ends[last - 1])
+            yield first, last, start, stop
+            first, start = last, stop
+
 
 def batch_of(frame: pl.DataFrame) -> Batch:
     """Return the batch of a table with the columns query and doc, and maybe score and rank."""
@@ -149,34 +160,33 @@ def whole_queries(batches: Iterable[Batch]) -> Iterator[Batch]:
     for batch in batches:
         if not len(batch):
             continue
-        if batch.proven and not held:
-            yield _fresh(batch, seen)
+        if held and held[-1].queries[-1] == batch.queries[0]:
+            if len(batch.queries) == 1:
+                held.append(batch)
+                continue
+            yield _fresh(stacked([*held, batch.cut(0, 1)]), seen)
+            held = [batch.cut(1, len(batch.queries))]
             continue
-        last = len(batch.queries) - 1
-        same = bool(held) and held[0].queries[0] == batch.queries[0]
-        if same and not last:
-            held.append(batch)
-            continue
-        if held and not same:
+        if held:
             yield _fresh(stacked(held), seen)
-            held = []
-        if last:
-            yield _fresh(stacked([*held, batch.cut(0, last)]), seen)
-            held = []
-        held.append(batch.cut(last, last + 1) if last else batch)
+        held = [batch]
     if held:
         yield _fresh(stacked(held), seen)
 
 
 def repeats(batch: Batch, keys: Keys) -> Positions:
     """Return the rows whose document stands earlier in the same query; empty when there are none."""
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
+    if distinct_rows(batch, keys):
         return np.zeros(0, np.intp)
     order = np.argsort(keys, kind="stable")
     equal = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     same = batch.docs.take(order[equal]).same(batch.docs.take(order[equal + 1]))
     return np.sort(order[equal[same] + 1])
+
+
+def distinct_rows(batch: Batch, keys: Keys) -> bool:
+    """Return whether no two rows of a query have the same key; equal documents have."""
+    return all(distinct_keys(keys[start:stop]) for _, _, start, stop in batch.pieces(PIECE_ROWS))
 
 
 def row_keys(batch: Batch) -> Keys:

@@ -7,9 +7,7 @@ A cache entry is a folder; any of them may be deleted at any time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,15 +27,16 @@ from assay.store.rankings.batch import (
     together,
     whole_queries,
 )
+from assay.store.rankings.digests import remembered_digest
 from assay.store.rankings.ids import StoredDocs, no_docs
-from assay.store.rankings.opening import opened_raw
 from assay.store.rankings.ordering import Ordering
 from assay.store.rankings.sources import Readable
 
 PART_ROWS = 1 << 20
 """Least rows of a part; parts are mapped and used one after the other."""
 _VERSION = 1
-_PIECE = 1 << 25
+_NOTES = "notes"
+"""The folder of what is known of files, so that an untouched one need not be read to be found."""
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,25 +61,6 @@ def with_cache(run: Readable, folder: Path) -> Readable:
     return replace(run, clean=entry.batches)
 
 
-def content_digest(path: Path) -> str:
-    """Return 32 hex digits over the bytes of a file, hashed in pieces on all processors.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    with opened_raw(path):
-        size = path.stat().st_size
-
-    def piece(start: int) -> bytes:
-        with opened_raw(path) as file:
-            file.seek(start)
-            return hashlib.blake2b(file.read(_PIECE), digest_size=16).digest()
-
-    with ThreadPoolExecutor() as pool:
-        digests = list(pool.map(piece, range(0, size, _PIECE)))
-    return hashlib.blake2b(b"".join([str(size).encode(), *digests]), digest_size=16).hexdigest()
-
-
 class _Entry:
     """One run in one folder."""
 
@@ -96,7 +76,9 @@ class _Entry:
         path = self._run.path
         assert path is not None
         # the codes are the table engine's, and may change with its version
-        name = f"{content_digest(path)}-{self._run.form}-v{_VERSION}-{pl.__version__}"
+        name = (
+            f"{remembered_digest(path, self._folder / _NOTES)}-{self._run.form}-v{_VERSION}-{pl.__version__}"
+        )
         target = self._folder / name
         if target.is_dir():
             yield from _mapped(target)

@@ -209,7 +209,7 @@ class CodeDocs:
 
     def keys(self) -> Keys:
         # one to one, and the high bits, by which rows are cut, depend on all of the number
-        return self.codes.astype(np.uint64) * _SPREAD
+        return self.codes.view(np.uint64) * _SPREAD
 
     def take(self, rows: Positions) -> CodeDocs:
         return CodeDocs(self.codes[rows])

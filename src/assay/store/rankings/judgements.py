@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.notices import Notice
-from assay.model.relevance import JudgedRows
+from assay.model.relevance import Judged, JudgedRows
 from assay.store.rankings.ids import Docs
 
 _WIDEST_STEP = 2**16
@@ -69,6 +69,17 @@ class Judgements:
         starts = np.cumsum(self.relevant) - self.relevant
         rank = np.arange(1, len(query) + 1) - starts[query]
         return JudgedRows(query=query, rank=rank.astype(np.int32), grade=grades)
+
+    def best_lists(self) -> Judged:
+        """Return the judged rows of a run that finds all that is relevant, best first, and nothing else."""
+        return Judged(
+            query_ids=self.query_ids,
+            found=self.ideal,
+            ideal=self.ideal,
+            retrieved=self.relevant,
+            nonrelevant=self.nonrelevant,
+            negative=self.negative,
+        )
 
 
 def _down_within(query: NDArray[np.int32], grades: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.relevance import Judged, JudgedRows
+from assay.store.rankings.ahead import made_ahead
 from assay.store.rankings.batch import (
     Batch,
     Duplicates,
@@ -25,11 +26,15 @@ from assay.store.rankings.batch import (
 )
 from assay.store.rankings.ids import Docs, Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
-from assay.store.rankings.ordering import Ordering, Places, Ties, distinct, ranges
+from assay.store.rankings.keyed import PIECE_ROWS, wanted_rows, wanted_rows_of_distinct
+from assay.store.rankings.ordering import Ordering, Places, Ties
+from assay.store.rankings.stretches import distinct, ranges
 
-_PIECE_ROWS = 1 << 17
-_TABLE_BITS_A_ROW = 4
-"""The table has 16 places a judged document: one unjudged row in 16 passes, and is compared in vain."""
+_PIECE_ROWS = 1 << 18
+"""Rows that meet together: few enough for the cache, many enough that calls do not count."""
+
+_LONG_ROWS = 1 << 16
+"""After a piece of so many rows the others are met on threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,26 @@ class Meeting:
     """Repeated documents that were folded."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What some whole queries met."""
+
+    retrieved: NDArray[np.int64]
+    """The query of each list that counts ..."""
+    lengths: NDArray[np.int64]
+    """... and its length."""
+    query: NDArray[np.int32]
+    """The query of each judged row."""
+    judgement: Positions
+    key: NDArray[np.int64]
+    """Query and rank of each judged row: their order is that of the columns."""
+    places: Places
+    extra: list[str]
+    contradicted: list[str]
+    not_numbers: list[str]
+    folded: int
+
+
 class Meet:
     """Takes a run in batches of whole queries and gives what it met.
 
@@ -79,11 +104,7 @@ class Meet:
         self._rules = rules
         self._retrieved = np.zeros(n, np.int64)
         self._answered = np.zeros(n, np.bool_)
-        self._parts: list[tuple[NDArray[np.int64], Positions, Places]] = []
-        self._extra: list[str] = []
-        self._contradicted: list[str] = []
-        self._not_numbers: list[str] = []
-        self._folded = 0
+        self._parts: list[_Part] = []
         self._asked: tuple[type[Docs], Docs, Keys] | None = None
         """The judged documents, stored as the run's are, and their keys; made once for a kind of run."""
 
@@ -93,26 +114,7 @@ class Meet:
         Raises:
             RepeatedError: a document stands twice for a query, and the rules do not fold it.
         """
-        batch, keys = self._unrepeated(batch)
-        position = self._set.position
-        query = np.fromiter(map(position.get, batch.queries, repeat(-1)), np.int64, len(batch.queries))
-        if (query < 0).any():
-            self._extra += [
-                name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0
-            ]
-        ordering = Ordering(batch, self._rules.ties, single=self._rules.single)
-        self._contradicted += batch.contradicted
-        self._contradicted += [batch.queries[place] for place in ordering.contradicted().tolist()]
-        if ordering.nan and batch.scores is not None:
-            rows = np.flatnonzero(np.isnan(batch.scores))
-            stretch = distinct(np.searchsorted(batch.starts, rows, "right") - 1)
-            self._not_numbers += [batch.queries[place] for place in stretch.tolist()]
-        known = query >= 0
-        self._retrieved[query[known]] = batch.lengths[known]
-        self._answered[query[known]] = True
-        rows, judged = self._hits(batch, keys, query)
-        stretch = batch.stretch[rows]
-        self._parts.append((query[stretch], judged, ordering.places(rows)))
+        self._keep(self._part(batch))
 
     def take(self, batches: Iterable[Batch]) -> Meeting:
         """Take a whole run and give what it met.
@@ -120,9 +122,13 @@ class Meet:
         Raises:
             RepeatedError: as ``add``.
         """
-        for batch in batches:
-            for piece in _pieces(batch):
-                self.add(piece)
+        pieces = (piece for batch in batches for piece in _pieces(batch))
+        for piece in pieces:
+            self.add(piece)  # which also makes what all pieces share
+            if len(piece) >= _LONG_ROWS:
+                break
+        for part in made_ahead(self._part, pieces):
+            self._keep(part)
         return self.meeting()
 
     def meeting(self) -> Meeting:
@@ -138,7 +144,9 @@ class Meet:
             judged=Judged(
                 query_ids=self._set.query_ids,
                 found=JudgedRows(
-                    query=query.astype(np.int32), rank=rank.astype(np.int32), grade=self._set.grades[row]
+                    query=query.astype(np.int32, copy=False),
+                    rank=rank.astype(np.int32),
+                    grade=self._set.grades[row],
                 ),
                 ideal=self._set.ideal,
                 retrieved=retrieved.copy(),
@@ -146,40 +154,98 @@ class Meet:
                 negative=self._set.negative,
                 answered=self._answered.copy(),
             ),
-            first=first.astype(np.int64),
-            last=last.astype(np.int64),
-            extra=tuple(self._extra),
-            contradicted=tuple(self._contradicted),
-            not_numbers=tuple(self._not_numbers),
-            folded=self._folded,
+            first=first,
+            last=last,
+            extra=tuple(name for part in self._parts for name in part.extra),
+            contradicted=tuple(name for part in self._parts for name in part.contradicted),
+            not_numbers=tuple(name for part in self._parts for name in part.not_numbers),
+            folded=sum(part.folded for part in self._parts),
         )
 
-    def _unrepeated(self, batch: Batch) -> tuple[Batch, Keys]:
+    def _part(self, batch: Batch) -> _Part:
         if self._rules.unlike_query:
             batch = _unlike_query(batch)
-        keys = row_keys(batch)
-        again = np.zeros(0, np.intp) if batch.proven else repeats(batch, keys)
-        if not len(again):
-            return batch, keys
-        if self._rules.duplicates == "error":
-            raise RepeatedError(pairs_of(batch, again))
-        self._folded += len(again)
-        batch = folded(batch, self._rules.duplicates)
-        return batch, row_keys(batch)
+        query = self._query_codes(batch.queries)
+        batch, folds, (rows, judgement) = self._met_rows(batch, query)
+        ordering = Ordering(batch, self._rules.ties, single=self._rules.single)
+        wrong: list[int] = ordering.contradicted().tolist()
+        contradicted = [batch.queries[place] for place in wrong]
+        not_numbers: list[str] = []
+        if ordering.nan and batch.scores is not None:
+            nan = np.flatnonzero(np.isnan(batch.scores))
+            stretch = distinct(np.searchsorted(batch.starts, nan, "right") - 1)
+            not_numbers = [batch.queries[place] for place in stretch.tolist()]
+        known, extra = query >= 0, list[str]()
+        if not known.all():
+            extra = [name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0]
+        stretch = batch.stretch[rows]
+        at = query[stretch]
+        places = ordering.places(rows, stretch)
+        return _Part(
+            retrieved=query[known],
+            lengths=batch.lengths[known],
+            query=at.astype(np.int32),
+            judgement=judgement,
+            key=(at << 32) | places.rank,
+            places=places,
+            extra=extra,
+            contradicted=[*batch.contradicted, *contradicted],
+            not_numbers=not_numbers,
+            folded=folds,
+        )
 
-    def _hits(self, batch: Batch, keys: Keys, query: NDArray[np.int64]) -> tuple[Positions, Positions]:
-        """Return the judged rows of a batch and the row of the judgement of each."""
-        offsets = self._set.offsets
-        known = np.flatnonzero(query >= 0)
-        sizes = offsets[query[known] + 1] - offsets[query[known]]
-        judged = ranges(offsets[query[known]], sizes)
-        if not len(judged):
-            return np.zeros(0, np.intp), np.zeros(0, np.intp)
-        docs, asked = self._judged_docs(batch.docs)
-        rows, place = _equal_keys(keys, asked[judged] ^ np.repeat(scattered(known), sizes))
+    def _keep(self, part: _Part) -> None:
+        self._retrieved[part.retrieved] = part.lengths
+        self._answered[part.retrieved] = True
+        self._parts.append(part)
+
+    def _query_codes(self, queries: list[str]) -> NDArray[np.int64]:
+        """Return the position of each query among the judged ones, -1 where it is not judged."""
+        position, n = self._set.position, len(queries)
+        first = position.get(queries[0], -1) if n else -1
+        # Both files have usually the same order; then one look is enough.
+        if first >= 0 and self._set.query_ids[first : first + n] == tuple(queries):
+            return np.arange(first, first + n)
+        return np.fromiter(map(position.get, queries, repeat(-1)), np.int64, n)
+
+    def _met_rows(
+        self, batch: Batch, query: NDArray[np.int64]
+    ) -> tuple[Batch, int, tuple[Positions, Positions]]:
+        """Return the batch without repeats, how many there were, its judged rows and their judgements."""
+        keys = row_keys(batch)
+        judged, sizes, docs, asked = self._asked_of(batch, query)
+        met = None if batch.proven else _met_apart(batch, keys, asked, sizes)
+        folds = 0
+        if met is None:
+            again = np.zeros(0, np.intp) if batch.proven else repeats(batch, keys)
+            folds = len(again)
+            if folds:
+                if self._rules.duplicates == "error":
+                    raise RepeatedError(pairs_of(batch, again))
+                batch = folded(batch, self._rules.duplicates)
+                keys = row_keys(batch)
+            met = wanted_rows(keys, asked)
+        rows, place = met
         hit = judged[place]
         same = batch.docs.take(rows).same(docs.take(hit))
-        return (rows, hit) if same.all() else (rows[same], hit[same])
+        return batch, folds, ((rows, hit) if same.all() else (rows[same], hit[same]))
+
+    def _asked_of(
+        self, batch: Batch, query: NDArray[np.int64]
+    ) -> tuple[Positions, NDArray[np.int64], Docs, Keys]:
+        """Return the judgements of a batch's queries, how many each has, the documents, and their keys."""
+        offsets = self._set.offsets
+        docs, keys = self._judged_docs(batch.docs)
+        known = query >= 0
+        codes = np.where(known, query, 0)
+        first, stop = offsets[codes], np.where(known, offsets[codes + 1], offsets[codes])
+        own = np.repeat(scattered(np.arange(len(query))), stop - first)
+        if len(codes) and (first[1:] == stop[:-1]).all():
+            # the same order in both files: the judgements of all are one stretch
+            low, high = int(first[0]), int(stop[-1])
+            return np.arange(low, high), stop - first, docs, keys[low:high] ^ own
+        judged = ranges(first, stop - first)
+        return judged, stop - first, docs, keys[judged] ^ own
 
     def _judged_docs(self, like: Docs) -> tuple[Docs, Keys]:
         if self._asked is None or self._asked[0] is not type(like):
@@ -187,72 +253,54 @@ class Meet:
             self._asked = (type(like), docs, docs.keys())
         return self._asked[1], self._asked[2]
 
-    def _columns(self) -> tuple[NDArray[np.int64], ...]:
+    def _columns(self) -> tuple[NDArray[np.signedinteger], ...]:
+        """Return query, judgement, rank, and the first and the last rank of each judged row, in order."""
         parts = self._parts
         if not parts:
             nothing = np.zeros(0, np.int64)
             return nothing, nothing, nothing, nothing, nothing
-        query = np.concatenate([part[0] for part in parts])
-        rank = np.concatenate([part[2].rank for part in parts])
-        columns = [
-            query,
-            np.concatenate([part[1] for part in parts]),
-            rank,
-            np.concatenate([part[2].first for part in parts]),
-            np.concatenate([part[2].last for part in parts]),
-        ]
-        order = np.argsort((query << 32) | rank, kind="stable")
+        query = np.concatenate([part.query for part in parts])
+        rank = np.concatenate([part.places.rank for part in parts])
+        first = last = rank
+        if any(part.places.tied for part in parts):
+            first = np.concatenate([part.places.first for part in parts])
+            last = np.concatenate([part.places.last for part in parts])
+        columns = (query, np.concatenate([part.judgement for part in parts]), rank, first, last)
+        keys = [part.key for part in parts if len(part.key)]
+        if all(np.all(key[1:] >= key[:-1]) for key in keys) and all(
+            before[-1] <= after[0] for before, after in pairwise(keys)
+        ):
+            return columns
+        order = np.argsort(np.concatenate(keys), kind="stable")
         return tuple(column[order] for column in columns)
 
 
-def _equal_keys(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
-    """Return the rows whose key is wanted and the place of each among the wanted."""
-    bits = max(10, (len(wanted) - 1).bit_length() + _TABLE_BITS_A_ROW)
-    shift = np.uint64(64 - bits)
-    slots, every = (wanted >> shift).view(np.int64), np.arange(len(wanted))
-    table = np.zeros(1 << bits, np.bool_)
-    table[slots] = True
-    rows = np.flatnonzero(np.take(table, (keys >> shift).view(np.int64)))
-    some = keys[rows]
-    at = (some >> shift).view(np.int64)
-    # Where each place of the table leads: where several lead to one place, it keeps the last of them ...
-    lead = np.empty(1 << bits, np.intp)
-    lead[slots] = every
-    place = lead[at]
-    equal = np.flatnonzero(wanted[place] == some)
-    others = np.flatnonzero(lead[slots] != every)
-    if not len(others):
-        return rows[equal], place[equal]
-    # ... and the others are searched for, by the rows that come to such a place.
-    table[slots] = False
-    table[slots[others]] = True
-    coming = np.flatnonzero(table[at])
-    row, which = _searched(some[coming], wanted[others])
-    return np.concatenate([rows[equal], rows[coming[row]]]), np.concatenate([place[equal], others[which]])
-
-
-def _searched(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
-    """Return the rows whose key is wanted and the place of each, equal keys with all of theirs."""
-    order = np.argsort(wanted)
-    ascending = wanted[order]
-    first = np.searchsorted(ascending, keys)
-    many = np.searchsorted(ascending, keys, "right") - first
-    rows = np.flatnonzero(many)
-    return np.repeat(rows, many[rows]), order[ranges(first[rows], many[rows])]
+def _met_apart(
+    batch: Batch, keys: Keys, asked: Keys, sizes: NDArray[np.int64]
+) -> tuple[Positions, Positions] | None:
+    """Return the asked rows and the place of each, list after list; None when two keys are equal."""
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    found: list[tuple[Positions, Positions]] = []
+    for first, last, start, stop in batch.pieces(PIECE_ROWS):
+        low, high = int(ends[first]), int(ends[last])
+        part = wanted_rows_of_distinct(keys[start:stop], asked[low:high])
+        if part is None:
+            return None
+        found.append((part[0] + start, part[1] + low))
+    if len(found) == 1:
+        return found[0]
+    nothing = [(np.zeros(0, np.intp), np.zeros(0, np.intp))]
+    rows, places = zip(*(found or nothing), strict=True)
+    return np.concatenate(rows), np.concatenate(places)
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
     """Cut a long batch between queries, so that its columns stay in the processor's cache."""
-    if len(batch) <= 2 * _PIECE_ROWS:
+    if len(batch) <= _PIECE_ROWS:
         yield batch
         return
-    ends = np.cumsum(batch.lengths)
-    first = 0
-    while first < len(ends):
-        before = int(ends[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, before + _PIECE_ROWS, "right")))
+    for first, last, _, _ in batch.pieces(_PIECE_ROWS):
         yield batch.cut(first, last)
-        first = last
 
 
 def _unlike_query(batch: Batch) -> Batch:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import BinaryIO, cast
 
 from assay.model.errors import InputError, MissingExtraError
-
-Item = TypeVar("Item")
 
 SLICE = 1 << 23
 """Bytes that are parsed at a time: small enough for the processor's cache, large enough for threads."""
@@ -58,7 +56,9 @@ def opened_raw(path: Path) -> BinaryIO:
     try:
         return path.open("rb", buffering=0) if path.is_file() else _missing(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror})", fix="make the file readable"
+        ) from error
 
 
 def opened(path: Path) -> BinaryIO:
@@ -101,14 +101,16 @@ def whole(path: Path) -> bytes:
     return b"".join(_pieces(path))
 
 
-def sliced(path: Path) -> Iterator[bytes]:
-    """Yield a file in slices that end where a line ends.
+def sliced(path: Path, size: int | None = None) -> Iterator[bytes]:
+    """Yield a file in slices of at least ``size`` bytes (``SLICE``) that end where a line ends.
+
+    Of a file that is not compressed they end, where that is near, where the first word of the lines changes.
 
     Raises:
         InputError: as ``opened``, or the compressed file is broken.
     """
     if compression(path) is None:
-        yield from _sliced_plain(path)
+        yield from _sliced_plain(path, size or SLICE)
         return
     rest = b""
     for piece in _pieces(path):
@@ -122,34 +124,40 @@ def sliced(path: Path) -> Iterator[bytes]:
         yield rest
 
 
-def _sliced_plain(path: Path) -> Iterator[bytes]:
-    """Read each slice once, to where its last line ends."""
+def _sliced_plain(path: Path, size: int) -> Iterator[bytes]:
+    """Read each slice once, to where it ends."""
     with path.open("rb") as file:  # buffered, so that a read is never short before the end
         start = 0
         while True:
-            file.seek(start + SLICE)
-            more = 0
-            while (near := file.read(_NEAR)) and b"\n" not in near:
-                more += len(near)
-            more += near.find(b"\n") + 1
+            file.seek(start + size)
+            more = _to_line_end(file)
+            more += _to_next_word(file, start + size + more)
             file.seek(start)
-            data = file.read(SLICE + more)
+            data = file.read(size + more)
             if not data:
                 return
             yield data
             start += len(data)
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items in their order, making the next one on another thread while this one is used."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large files come here
+def _to_line_end(file: BinaryIO) -> int:
+    more = 0
+    while (near := file.read(_NEAR)) and b"\n" not in near:
+        more += len(near)
+    return more + near.find(b"\n") + 1
 
-    end = object()
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, items, end)
-        while (item := coming.result()) is not end:
-            coming = pool.submit(next, items, end)
-            yield cast("Item", item)
+
+def _to_next_word(file: BinaryIO, start: int) -> int:
+    """Return how many bytes from the beginning of a line have lines that begin with the same word."""
+    file.seek(start)
+    more, word = 0, None
+    while more < SLICE and (line := file.readline()):
+        first = line[:_NEAR].split(None, 1)[:1]
+        if word is not None and first != word:
+            break
+        word = first
+        more += len(line)
+    return more
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -158,7 +166,9 @@ def _pieces(path: Path) -> Iterator[bytes]:
             try:
                 piece = file.read(SLICE)
             except (OSError, EOFError) as error:
-                raise InputError(f"{path}: the compressed file is broken ({error})") from error
+                raise InputError(
+                    f"{path}: the compressed file is broken ({error})", fix="copy or pack the file again"
+                ) from error
             if not piece:
                 return
             yield piece
@@ -186,4 +196,4 @@ def unpacked_lz4(data: bytes) -> bytes:
 
 def _missing(path: Path) -> BinaryIO:
     what = "is a folder, not a file" if path.is_dir() else "there is no such file"
-    raise InputError(f"{path}: {what}")
+    raise InputError(f"{path}: {what}", fix="name the file of the run or of the judgements")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assay.store.rankings.batch import Batch
 from assay.store.rankings.ids import Positions
+from assay.store.rankings.stretches import distinct, ranges
 
 Ties = Literal["trec", "given", "up"]
 """How equal scores stand: ``trec``, document id down by UTF-8 bytes; ``given``, as in the file; ``up``,
@@ -29,6 +30,11 @@ class Places:
     first: NDArray[np.int64]
     """The first rank that an order of the ties could give; equal to ``last`` where nothing ties."""
     last: NDArray[np.int64]
+
+    @property
+    def tied(self) -> bool:
+        """Whether any of the rows could stand elsewhere."""
+        return self.first is not self.last
 
 
 class Ordering:
@@ -56,20 +62,30 @@ class Ordering:
             self._sort(scores)
         self._equal = self._equal_to_previous()
 
-    def places(self, rows: Positions) -> Places:
-        """Return where some rows (by position in the batch) stand."""
+    def places(self, rows: Positions, stretch: NDArray[np.integer] | None = None) -> Places:
+        """Return where some rows (by position in the batch) stand.
+
+        Args:
+            rows: positions in the batch.
+            stretch: the stretch of each row, where the caller knows it already.
+        """
+        stretch = self._batch.stretch[rows] if stretch is None else stretch
         at = rows if self._order is None else self._inverse()[rows]
-        start = self._starts[self._batch.stretch[at]]
+        start = self._starts[stretch]
         rank = at - start + 1
         if self._equal is None:
             return Places(rank=rank, first=rank, last=rank)
+        tied = np.flatnonzero(self._equal[at] | self._equal[at + 1])
+        if not len(tied):
+            return Places(rank=rank, first=rank, last=rank)
         heads = np.flatnonzero(~self._equal)
-        group = np.searchsorted(heads, at, "right") - 1
-        head, tail = heads[group], np.append(heads[1:], len(self._equal))[group]
-        tied = tail - head > 1
-        if self._ties != "given" and tied.any():
-            rank[tied] = head[tied] - start[tied] + 1 + self._settle(head[tied], tail[tied], at[tied])
-        return Places(rank=rank, first=head - start + 1, last=tail - start)
+        group = np.searchsorted(heads, at[tied], "right") - 1
+        head, tail = heads[group], heads[group + 1]
+        first, last = rank.copy(), rank.copy()
+        first[tied], last[tied] = head - start[tied] + 1, tail - start[tied]
+        if self._ties != "given":
+            rank[tied] = first[tied] + self._settle(head, tail, at[tied])
+        return Places(rank=rank, first=first, last=last)
 
     def contradicted(self) -> NDArray[np.int64]:
         """Return the stretches whose rank column says another order than their scores."""
@@ -110,13 +126,14 @@ class Ordering:
         self._sorted = scores[order]
 
     def _equal_to_previous(self) -> NDArray[np.bool_] | None:
+        """Return the mask of places whose score is the previous one's in the list, one more than rows."""
         scores = self._sorted
         if scores is None or not len(scores):
             return None
-        equal = np.zeros(len(scores), np.bool_)
-        equal[1:] = scores[1:] == scores[:-1]
+        equal = np.zeros(len(scores) + 1, np.bool_)
+        equal[1:-1] = scores[1:] == scores[:-1]
         if self.nan:
-            equal[1:] |= np.isnan(scores[1:]) & np.isnan(scores[:-1])
+            equal[1:-1] |= np.isnan(scores[1:]) & np.isnan(scores[:-1])
         equal[self._starts] = False
         return equal if equal.any() else None
 
@@ -142,14 +159,3 @@ class Ordering:
         inverse = np.empty_like(self._order)
         inverse[self._order] = np.arange(len(inverse))
         return inverse
-
-
-def distinct(ascending: Positions) -> Positions:
-    """Return each value of an ascending column of positions once."""
-    return ascending[np.flatnonzero(np.diff(ascending, prepend=-1))]
-
-
-def ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Positions:
-    """Return start, start + 1, ... for each start, one after the other."""
-    ends = np.cumsum(lengths)
-    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)

@@ -7,16 +7,17 @@ ir_datasets and ir-measures give them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from assay.model.errors import InputError, nearest
 from assay.store.rankings import trec
+from assay.store.rankings.ahead import ahead, begun
 from assay.store.rankings.batch import Batch, UncleanError
 from assay.store.rankings.columns import DOC, GRADE, QUERY, SCORE, find
-from assay.store.rankings.opening import ahead, bare_suffix, opened
+from assay.store.rankings.opening import bare_suffix, opened
 from assay.store.rankings.ordering import Ties
 from assay.store.rankings.rows import Rows
 
@@ -55,6 +56,13 @@ class Readable:
     said: Callable[[], Said] = dict[str, "dict[str, str]"]
     path: Path | None = None
     form: Form | None = None
+
+    def begun(self) -> Readable:
+        """Return the same rows, of which a long file begins to be read on another thread now."""
+        if self.path is None or not self.path.is_file() or self.path.stat().st_size < trec.SMALL:
+            return self
+        waiting = [begun(self.clean())]
+        return replace(self, clean=lambda: waiting.pop() if waiting else self.clean())
 
 
 def open_run(source: Source, *, form: Form | None = None) -> Readable:
@@ -178,7 +186,7 @@ def _opened(source: Source, form: Form | None, *, judgements: bool) -> Readable:
         take = partial(_take_records, kept, judgements=judgements)
         return Readable(name=name, clean=partial(_listed, name, take), careful=take)
     raise InputError(
-        f"a {name} is a path, a mapping, a frame or an iterable of records, not {type(source).__name__}"
+        f"{name}: should be a path, a mapping, a frame or an iterable of records, not {type(source).__name__}"
     )
 
 

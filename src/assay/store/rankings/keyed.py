@@ -1,0 +1,119 @@
+"""Equal keys in long columns, found by small tables that stay in the processor's cache.
+
+Keys are 64 mixed bits. A sort would find the same; its speed differs tenfold between processors, and
+every row would be moved for the few that are looked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.store.rankings.ids import Keys, Positions
+from assay.store.rankings.stretches import ranges
+
+PIECE_ROWS = (1 << 16) - 2
+"""Rows that are looked at together: their table fits the processor's cache."""
+_TABLE_BITS_A_ROW = 4
+"""A table of what is wanted has 16 places a key: one row in 16 passes, and is compared in vain."""
+_LEVEL_BITS_A_ROW = 2
+"""A table of rows has 4 to 8 places a row: one row in ten is beaten to its place, and tries another."""
+_LEVEL_TURN = 13
+_CONTESTED = {np.dtype(kind): np.iinfo(kind).max for kind in (np.uint16, np.uint32)}
+"""Marks a place that several rows came to; more than any row's number."""
+_FEWEST_BITS = 10
+
+
+def wanted_rows(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
+    """Return the rows whose key is wanted, ascending, and the place of each among the wanted."""
+    bits = max(_FEWEST_BITS, (len(wanted) - 1).bit_length() + _TABLE_BITS_A_ROW)
+    shift = np.uint64(64 - bits)
+    slots, every = (wanted >> shift).view(np.int64), np.arange(len(wanted))
+    table = np.zeros(1 << bits, np.bool_)
+    table[slots] = True
+    rows = np.flatnonzero(np.take(table, (keys >> shift).view(np.int64)))
+    some = keys[rows]
+    at = (some >> shift).view(np.int64)
+    # Where each place of the table leads: where several lead to one place, it keeps the last of them ...
+    lead = np.empty(1 << bits, np.intp)
+    lead[slots] = every
+    place = lead[at]
+    equal = np.flatnonzero(wanted[place] == some)
+    others = np.flatnonzero(lead[slots] != every)
+    if not len(others):
+        return rows[equal], place[equal]
+    # ... and the others are searched for, by the rows that come to such a place.
+    table[slots] = False
+    table[slots[others]] = True
+    coming = np.flatnonzero(table[at])
+    row, which = _searched(some[coming], wanted[others])
+    rows = np.concatenate([rows[equal], rows[coming[row]]])
+    # two ascending columns, one after the other: a stable sort merges them
+    order = np.argsort(rows, kind="stable")
+    return rows[order], np.concatenate([place[equal], others[which]])[order]
+
+
+def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positions] | None:
+    """Return what ``wanted_rows`` does, or None as soon as it is seen that two keys are equal.
+
+    Every row is put into a table at the place that its key's first bits name. One that is beaten to its
+    place by another row tries a smaller table with other bits, and so on. Equal keys always meet.
+    """
+    rows: Positions | None = None
+    places: Positions | None = None
+    found: list[tuple[Positions, Positions]] = []
+    keys_left, wanted_left = keys, wanted
+    while len(keys_left):
+        n = len(keys_left)
+        bits = max(_FEWEST_BITS, (n - 1).bit_length() + _LEVEL_BITS_A_ROW)
+        shift = np.uint64(64 - bits)
+        slots = (keys_left >> shift).view(np.int64)
+        numbers = np.arange(1, n + 1, dtype=np.uint16 if n <= PIECE_ROWS else np.uint32)
+        table = np.zeros(1 << bits, numbers.dtype)
+        table[slots] = numbers
+        winner = table[slots]
+        beaten = np.flatnonzero(winner != numbers)
+        beaten_keys = keys_left[beaten]
+        if (beaten_keys == keys_left[winner[beaten] - np.int64(1)]).any():
+            return None
+        if len(wanted_left):
+            at = (wanted_left >> shift).view(np.int64)
+            candidate = table[at] - np.int64(1)  # -1, the last row, where nothing stands: compared in vain
+            equal = keys_left[candidate] == wanted_left
+            hit = np.flatnonzero(equal)
+            row = candidate[hit]
+            found.append((row if rows is None else rows[row], hit if places is None else places[hit]))
+            # what is wanted and not there yet can only be at places where a row was beaten
+            table[slots[beaten]] = _CONTESTED[numbers.dtype]
+            rest = np.flatnonzero((table[at] == _CONTESTED[numbers.dtype]) & ~equal)
+            wanted_left = _turned(wanted_left[rest])
+            places = rest if places is None else places[rest]
+        rows = beaten if rows is None else rows[beaten]
+        keys_left = _turned(beaten_keys)
+    # marking the rows orders them sooner than a sort
+    place_of = np.full(len(keys), -1, np.int32)
+    for row, place in found:
+        place_of[row] = place
+    marked = np.flatnonzero(place_of >= 0)
+    if len(marked) < sum(len(row) for row, _ in found):
+        return None  # two wanted keys are equal, and lead to one row
+    return marked, place_of[marked].astype(np.intp)
+
+
+def distinct_keys(keys: Keys) -> bool:
+    """Return whether no two keys are equal."""
+    return wanted_rows_of_distinct(keys, keys[:0]) is not None
+
+
+def _turned(keys: Keys) -> Keys:
+    """Bring other bits to the front: one to one."""
+    return (keys << np.uint64(_LEVEL_TURN)) | (keys >> np.uint64(64 - _LEVEL_TURN))
+
+
+def _searched(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
+    """Return the rows whose key is wanted and the place of each, equal keys with all of theirs."""
+    order = np.argsort(wanted)
+    ascending = wanted[order]
+    first = np.searchsorted(ascending, keys)
+    many = np.searchsorted(ascending, keys, "right") - first
+    rows = np.flatnonzero(many)
+    return np.repeat(rows, many[rows]), order[ranges(first[rows], many[rows])]
