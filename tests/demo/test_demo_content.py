@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import assay.demo
+from assay.building.splitting import split_queries
 from assay.corpus import chunk_corpus, make_chunker, read_corpus
 from assay.model.phrases import find
 from assay.model.text import normalise
@@ -128,6 +129,17 @@ def test_about_a_third_is_held_out_and_as_many_of_each_kind() -> None:
     held = Counter(query["kind"] for query in QUERIES if query["split"] == "heldout")
     assert held == {"factual": 5, "lexical": 5, "conceptual": 5}
     assert {query["split"] for query in QUERIES} == {"dev", "heldout"}
+
+
+def test_no_page_is_asked_for_in_both_parts() -> None:
+    parts: dict[str, set[str]] = {}
+    for query in QUERIES:
+        for doc, _ in places(query):
+            parts.setdefault(doc, set()).add(query["split"])
+    assert [doc for doc, held in parts.items() if len(held) > 1] == []
+    assert split_queries(load_golden_lines(PROJECT / "golden.jsonl").golden.queries, fresh=True).parts == {
+        query["id"]: query["split"] for query in QUERIES
+    }
 
 
 def test_every_query_says_where_it_came_from() -> None:
