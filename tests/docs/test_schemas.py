@@ -68,6 +68,17 @@ def test_what_is_printed_is_what_the_schema_says(
     assert not faults(name, value)
 
 
+def test_the_files_of_a_stored_run_are_what_their_schemas_say(project: Path):
+    places = list((project / ".assay" / "runs").iterdir())
+    assert len(places) >= 2
+    for place in places:
+        assert not [fault for one in lines(place / "timings.jsonl") for fault in faults("stage-timings", one)]
+        for name in ("manifest", "timings"):
+            schema = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+            value = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
+            assert cast("Any", Draft202012Validator(schema)).is_valid(value)
+
+
 def test_a_report_and_a_baseline_are_what_their_schemas_say(project: Path, tmp_path: Path):
     for words in (
         ["gate", str(project), "--update", "--baseline", str(tmp_path / "main.json")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -104,6 +105,47 @@ def test_a_run_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     assert final.elapsed_ms is None
     assert loaded.trace("q1") == replace(run, id=loaded.id).trace("q1")
     assert content_id(loaded) == loaded.id
+
+
+def test_timings_of_runs_that_were_saved_as_parquet_are_read_until_the_run_is_made_again(
+    tmp_path: Path,
+) -> None:
+    store = RunStore(tmp_path)
+    place = tmp_path / store.save(small_run())
+    (place / "timings.jsonl").unlink()
+    pl.DataFrame({"0 vector": [1.5, float("nan")]}).write_parquet(place / "timings.parquet")
+    old = store.load().stages[0].elapsed_ms
+    assert old is not None
+    np.testing.assert_array_equal(old, [1.5, np.nan])
+    store.save(small_run())
+    assert not (place / "timings.parquet").exists()
+    new = store.load().stages[0].elapsed_ms
+    assert new is not None
+    assert new.tolist() == [1.5, 20.0]
+
+
+def test_a_time_that_is_not_known_comes_back_so(tmp_path: Path) -> None:
+    run = small_run()
+    store = RunStore(tmp_path)
+    unknown = replace(run.stages[0], elapsed_ms=np.array([np.nan, 0.1 + 0.2]))
+    place = tmp_path / store.save(replace(run, stages=(unknown, run.stages[1])))
+    stored = store.load().stages[0].elapsed_ms
+    assert stored is not None
+    np.testing.assert_array_equal(stored, [np.nan, 0.1 + 0.2])
+    (place / "timings.jsonl").write_text('{"stage": "0 vector"')
+    with pytest.raises(StoreError, match=r"the run is damaged: timings\.jsonl"):
+        store.load()
+
+
+def test_a_run_that_is_there_already_is_saved_without_polars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RunStore(tmp_path)
+    run_id = store.save(small_run())
+    monkeypatch.setitem(sys.modules, "polars", None)  # whoever imports it now fails
+    assert store.save(small_run()) == run_id
+    with pytest.raises(ImportError):
+        store.save(small_run(seed=8))
 
 
 def test_equal_runs_are_equal_bytes_whatever_they_took(tmp_path: Path) -> None:

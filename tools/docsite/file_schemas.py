@@ -8,6 +8,7 @@ from assay.comparison.baseline import BaselineFile
 from assay.connectors.hits import RawHit
 from assay.flows.looks import LookRow
 from assay.model.judges import JudgeRecord
+from assay.store.run_form import StageTimings
 from docsite.schema_forms import ANY, COUNT, TEXT, Schema, closed, listed, noun, row, schema_of, table
 from docsite.words import field_docs
 
@@ -62,6 +63,7 @@ FILES = {
     "documents": ("One line of documents.jsonl in an imported set", DOCUMENT),
     "heldout-looks": ("One line of heldout-looks.jsonl", noun(LookRow)),
     "judges": ("One line of judges.jsonl: a look of a judge at the test part", noun(JudgeRecord)),
+    "stage-timings": ("One line of timings.jsonl of a stored run", noun(StageTimings)),
     "recording": ("One line of a recording of a retriever", RECORDING),
 }
 """Name -> title and schema."""

@@ -9,7 +9,7 @@ A run is a folder named by its id::
     deep.parquet       stage, query, chunk, rank: ranks of watched chunks below the stored lists
     errors.parquet     stage, query, error: what failed
     timings.json       when the run was saved last, and the total of each stage
-    timings.parquet    one column a stage that was timed: elapsed_ms of each query
+    timings.jsonl      one line a stage that was timed: elapsed_ms of each query
 
 All but the two timings files are the same bytes whenever the same run is saved.
 """
@@ -61,6 +61,15 @@ class Timings(msgspec.Struct, kw_only=True, frozen=True):
 
     saved_at: Annotated[str, Meta(description="UTC, ISO 8601.")]
     elapsed_ms: Annotated[dict[str, float], Meta(description="Stage -> total over its queries.")]
+
+
+class StageTimings(msgspec.Struct, kw_only=True, frozen=True):
+    """One line of ``timings.jsonl``."""
+
+    stage: str
+    """Its place in the manifest, from 0, and its name."""
+    elapsed_ms: list[float | None]
+    """Of each query, in their order; null: not known."""
 
 
 def manifest_schema() -> dict[str, object]:

@@ -7,15 +7,20 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.runs import ChunkTable, Run, StageTable
 from assay.store.atomic import parquet_bytes
-from assay.store.run_form import StageEntry
+from assay.store.run_form import StageEntry, StageTimings
 
 if TYPE_CHECKING:
     import polars as pl
+
+TIMINGS = "timings.jsonl"
+OLD_TIMINGS = "timings.parquet"
+"""Of runs that were saved before they became lines."""
 
 
 def content_id(run: Run) -> str:
@@ -63,18 +68,16 @@ def result_files(run: Run) -> dict[str, bytes]:
 
 
 def timings_file(run: Run) -> bytes:
-    """Return the timings of a run as Parquet: one column a stage that was timed."""
-    import polars as pl  # noqa: PLC0415 - only where tables are written
+    """Return the timings of a run as JSON lines: one a stage that was timed.
 
-    return parquet_bytes(
-        pl.DataFrame(
-            {
-                f"{place} {stage.name}": pl.Series(stage.elapsed_ms, dtype=pl.Float64)
-                for place, stage in enumerate(run.stages)
-                if stage.elapsed_ms is not None
-            }
-        )
+    No Parquet: they are written whenever a run is made again, and Polars would be loaded for them alone.
+    """
+    lines = (
+        StageTimings(stage=f"{place} {stage.name}", elapsed_ms=stage.elapsed_ms.tolist())
+        for place, stage in enumerate(run.stages)
+        if stage.elapsed_ms is not None
     )
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)  # NaN becomes null
 
 
 def stages_from(
@@ -89,7 +92,7 @@ def stages_from(
     """
     deep = _read(files["deep.parquet"])
     errors = _read(files["errors.parquet"])
-    timings = _read(files["timings.parquet"]) if "timings.parquet" in files else None
+    timings = _timings_from(files)
     stages: list[StageTable] = []
     for place, entry in enumerate(entries):
         lists = _read(files[f"stage-{place}.parquet"], ["query", "chunk", "score"])
@@ -106,7 +109,7 @@ def stages_from(
                 chunks=lists["chunk"].to_numpy(),
                 scores=lists["score"].fill_null(float("nan")).to_numpy(),
                 errors=dict(zip(failed["query"].to_list(), failed["error"].to_list(), strict=True)),
-                elapsed_ms=_elapsed(timings, f"{place} {entry.name}"),
+                elapsed_ms=timings.get(f"{place} {entry.name}"),
                 deep_query=below["query"].to_numpy(),
                 deep_chunk=below["chunk"].to_numpy(),
                 deep_rank=below["rank"].to_numpy(),
@@ -115,10 +118,19 @@ def stages_from(
     return tuple(stages)
 
 
-def _elapsed(timings: pl.DataFrame | None, column: str) -> NDArray[np.float64] | None:
-    if timings is None or column not in timings.columns:
-        return None
-    return timings[column].to_numpy()
+def _timings_from(files: Mapping[str, bytes]) -> dict[str, NDArray[np.float64]]:
+    """Return stage -> milliseconds of each query, from either form that they have had."""
+    if TIMINGS in files:
+        decoder = msgspec.json.Decoder(StageTimings)
+        try:
+            lines = [decoder.decode(line) for line in files[TIMINGS].splitlines()]
+        except msgspec.DecodeError as error:
+            raise ValueError(f"{TIMINGS}: {error}") from error
+        return {line.stage: np.array(line.elapsed_ms, np.float64) for line in lines}
+    if OLD_TIMINGS in files:
+        table = _read(files[OLD_TIMINGS])
+        return {column: table[column].to_numpy() for column in table.columns}
+    return {}
 
 
 def query_ids_from(files: Mapping[str, bytes]) -> tuple[str, ...]:

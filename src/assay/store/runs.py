@@ -21,6 +21,8 @@ from assay.model.runs import Run
 from assay.store.atomic import PARTIAL, new_folder, write_bytes
 from assay.store.run_form import FORM, Manifest, StageEntry, Timings
 from assay.store.run_tables import (
+    OLD_TIMINGS,
+    TIMINGS,
     chunks_from,
     content_id,
     query_ids_from,
@@ -80,6 +82,7 @@ class RunStore:
         if self._damage_of(place) is None and _changed_file(place) is None:
             for name, data in self._timings(run).items():
                 write_bytes(place / name, data)
+            (place / OLD_TIMINGS).unlink(missing_ok=True)
             return run.id
         tables = result_files(run)
         with new_folder(place, replace=True) as partial:
@@ -106,8 +109,9 @@ class RunStore:
             files[name] = _read_file(place / name)
             if hashlib.sha256(files[name]).hexdigest() != wanted:
                 raise _damaged(place, f"{name} is not what was written")
-        if (place / "timings.parquet").is_file():
-            files["timings.parquet"] = _read_file(place / "timings.parquet")
+        for name in (TIMINGS, OLD_TIMINGS):
+            if (place / name).is_file():
+                files[name] = _read_file(place / name)
         import polars.exceptions  # noqa: PLC0415 - only where tables are read
 
         try:
@@ -228,7 +232,7 @@ class RunStore:
             if stage.elapsed_ms is not None
         }
         timings = Timings(saved_at=self._clock().astimezone(UTC).isoformat(), elapsed_ms=totals)
-        return {"timings.parquet": timings_file(run), "timings.json": _json(timings)}
+        return {TIMINGS: timings_file(run), "timings.json": _json(timings)}
 
 
 def _now() -> datetime:
