@@ -239,10 +239,14 @@ class _Hand:
             stdout=subprocess.PIPE,
             env=environment,
         )
-        self._write(opening)
+        self._opening: bytes | None = opening
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, work: object) -> None:
+        if self._opening is not None:
+            # not sooner: a pipe takes it only when the process has started, and all start at once
+            self._write(self._opening)
+            self._opening = None
         self._write(pickle.dumps(work, protocol=pickle.HIGHEST_PROTOCOL))
 
     def dismiss(self) -> None:
