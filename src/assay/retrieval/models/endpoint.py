@@ -16,10 +16,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.retrieval.models.client import Caller, EndpointError
-from assay.retrieval.models.counting import Account
-from assay.retrieval.models.kept import Kept, key_of
+from assay.retrieval.models.client import EndpointError
+from assay.retrieval.models.kept import key_of
 from assay.retrieval.models.protocols import ModelReport, State, Surroundings
+from assay.retrieval.models.served import Served
 from assay.retrieval.models.settings import OpenAISettings
 
 _FILE = "embeddings.sqlite"
@@ -56,9 +56,9 @@ class EndpointEmbedder:
 
     def __init__(self, settings: OpenAISettings, where: Surroundings) -> None:
         self.settings = settings
-        self._caller = Caller(settings, feature=_FEATURE, tokens_per_minute=settings.tokens_per_minute)
-        self._kept = Kept(None if where.cache is None else where.cache / _FILE)
-        self._account = Account()
+        self._served = Served(
+            settings, where, file=_FILE, feature=_FEATURE, tokens_per_minute=settings.tokens_per_minute
+        )
         self._dimensions = settings.dimensions
         self._sample = "a"
 
@@ -88,7 +88,7 @@ class EndpointEmbedder:
         return self._embed(texts, self.settings.query_prefix)
 
     def take_report(self) -> ModelReport:
-        return self._account.take()
+        return self._served.account.take()
 
     def _embed(self, texts: Sequence[str], prefix: str | None) -> NDArray[np.float32]:
         if not texts:
@@ -97,7 +97,7 @@ class EndpointEmbedder:
         rows[[not text or text.isspace() for text in texts]] = 0
         most = self.settings.max_chars
         cut = () if most is None else tuple(place for place, text in enumerate(texts) if len(text) > most)
-        self._account.add(ModelReport(texts=len(texts), cut=cut))
+        self._served.account.add(ModelReport(texts=len(texts), cut=cut))
         return rows
 
     def _prepared(self, texts: Sequence[str], prefix: str | None) -> list[str]:
@@ -110,13 +110,13 @@ class EndpointEmbedder:
         keys = {
             text: key_of("embedding", own.base_url, own.model, str(own.dimensions), text) for text in texts
         }
-        held = self._kept.get(list(keys.values()))
+        held = self._served.kept.get(list(keys.values()))
         missing = [text for text, key in keys.items() if key not in held]
-        self._account.add(ModelReport(kept=len(keys) - len(missing)))
+        self._served.account.add(ModelReport(kept=len(keys) - len(missing)))
         for start in range(0, len(missing), own.batch_size):
             batch = missing[start : start + own.batch_size]
             made = {keys[text]: row.tobytes() for text, row in zip(batch, self._halving(batch), strict=True)}
-            self._kept.put(made)
+            self._served.kept.put(made)
             held |= made
         rows = [np.frombuffer(held[keys[text]], np.float32) for text in texts]
         lengths = sorted({len(row) for row in rows})
@@ -143,20 +143,10 @@ class EndpointEmbedder:
         body: dict[str, object] = {"model": own.model, "input": list(batch), "encoding_format": "float"}
         if own.dimensions is not None:
             body["dimensions"] = own.dimensions
-        requests, retried = self._caller.requests, self._caller.retried
         about = sum(len(text) for text in batch) // _CHARS_A_TOKEN
-        try:
-            said = self._caller.post("/embeddings", body, tokens=about)
-        finally:
-            done = ModelReport(
-                requests=self._caller.requests - requests, retries=self._caller.retried - retried
-            )
-            self._account.add(done)
-        answer = _converted(said)
+        answer = _converted(self._served.post("/embeddings", body, tokens=about))
         usage = answer.usage or _Usage()
-        tokens = usage.total_tokens or usage.prompt_tokens
-        price = own.price_per_million_tokens or 0.0
-        self._account.add(ModelReport(tokens=tokens, cost=tokens * price / 1e6))
+        self._served.paid(usage.total_tokens or usage.prompt_tokens)
         return _rows(answer, len(batch))
 
 
