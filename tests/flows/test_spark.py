@@ -156,3 +156,59 @@ def test_a_repeat_fails_the_job_and_names_the_pair(session: Any) -> None:
         assay.spark.score(run, qrels, ["RR"]).collect()
     rows = assay.spark.score(run, qrels, ["RR"], duplicates="best").collect()
     assert [row.asDict() for row in rows] == [{"query": "q", "RR": 1.0}]
+
+
+def batches_of(*rows: tuple[str, bool, str, float | None]) -> list[Any]:
+    """Return rows as a worker of Spark gets them: query, whether it was retrieved, document, number."""
+    pa: Any = pytest.importorskip("pyarrow")
+    kinds = {"query": pa.string(), "retrieved": pa.bool_(), "doc": pa.string(), "score": pa.float64()}
+    table = {name: [row[place] for row in rows] for place, name in enumerate(kinds)}
+    return pa.table(table, schema=pa.schema(list(kinds.items()))).to_batches()
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [("q1", False, "d1", 1.0), ("q1", True, "d1", None)],
+            "a query, a document or a number is null\n  fix: fill it in, or leave the row out",
+        ),
+        (
+            [("q1", False, "d1", 1.0), ("q1", True, "e\u0301", 0.5)],
+            "an id is not composed (NFC)\n  fix: compose ids first: Spark has shuffled them as they are",
+        ),
+        (
+            [("q1", False, "d1", 1.0), ("q1", True, "d2", 0.5), ("q1", True, "d2", 0.5)],
+            (
+                "1 repeated rows in the run: document 'd2' for query 'q1'\n"
+                "  fix: duplicates='first' or 'best' folds them"
+            ),
+        ),
+        (
+            [("q1", False, "d1", float("inf"))],
+            "judgements: a grade is no finite number\n  fix: fill it in, or leave the row out",
+        ),
+        (
+            [("q1", False, "d1", 1.0), ("q1", False, "d1", 0.0)],
+            "judgements: document 'd1' is judged twice for query 'q1'\n  fix: leave one of the rows out",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_scored_are_told_with_their_fix(
+    rows: list[tuple[str, bool, str, float | None]], told: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        list(score_batches(batches_of(*rows), MEASURES, Rules()))
+    assert str(caught.value) == told
+
+
+@pytest.mark.peer
+def test_a_run_without_a_score_has_no_order_on_spark(session: Any) -> None:
+    run = session.createDataFrame([("q1", "d1")], "query string, doc string")
+    qrels = session.createDataFrame([("q1", "d1", 1.0)], "query string, doc string, grade double")
+    with pytest.raises(InputError) as caught:
+        score(run, qrels, MEASURES)
+    assert str(caught.value) == (
+        "the run has no column for the score\n  fix: a Spark table has no order of its own: name it 'score'"
+    )

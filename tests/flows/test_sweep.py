@@ -203,6 +203,15 @@ def test_a_sweep_tunes_on_dev_and_final_looks_once_at_what_is_held_out(tmp_path:
     again = run(folder, measure="recall@2", final=True)
     assert again.final == looked.final
     assert looks_path(project).read_text() == written
+    # A look that cannot be read is told, and not taken again.
+    (file,) = folder.glob(".assay/sweeps/*/final.json")
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(StoreError) as caught:
+        run(folder, measure="recall@2", final=True)
+    assert str(caught.value) == (
+        f"{file}: cannot be read (Input data was truncated)\n  fix: restore it, or delete the sweep's folder"
+    )
+    assert looks_path(project).read_text() == written
     later = run(folder, "pool=4,6", measure="recall@2")
     assert any(notice.code == "heldout-look" for notice in later.notices)
     assert any(notice.code == "heldout-look" for notice in evaluate(project, save=False).summary.notices)

@@ -13,6 +13,7 @@ from assay.measures.single import score_list
 from assay.measures.spec import parse_measure
 from assay.measures.ties import tie_groups, tie_mean, tie_range
 from assay.model.errors import InputError
+from assay.model.relevance import JudgedRows
 from measures.ranked_lists import ListAndGrades, columns_of
 from shared_data import load_cases, needs_shared, value_of
 
@@ -134,3 +135,13 @@ def test_m08_three_equal_scores_give_the_range_of_the_shared_case():
     assert spread["RR@3"].worst[0] == pytest.approx(value_of(wanted["rr_worst"]))
     assert tie_mean(judged, groups, rr)[0] == pytest.approx(value_of(wanted["rr_mean"]))
     assert tie_mean(judged, groups, ndcg)[0] == pytest.approx(value_of(wanted["ndcg_mean"]))
+
+
+def test_a_rank_beyond_its_list_is_refused_with_what_mends_it():
+    rows = JudgedRows(query=np.array([0], np.int32), rank=np.array([3], np.int32), grade=np.ones(1))
+    with pytest.raises(InputError) as caught:
+        tie_groups(rows, np.array([0, 2]), np.array([0.9, 0.5]))
+    assert str(caught.value) == (
+        "a judged row has a rank beyond its list\n"
+        "  fix: judge these very lists: offsets says how long each is"
+    )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from assay.flows.project import load_project
 from assay.flows.sweep import sweep
 from assay.flows.sweep_files import save_sweep
 from assay.flows.sweep_plan import load_plan
-from assay.model.errors import InputError
+from assay.model.errors import InputError, MissingExtraError
 from assay.retrieval.cluster import DaskWorkers
 from assay.retrieval.workers import Task, WorkerError
 from flows.headed_project import make_headed
@@ -74,3 +75,13 @@ def test_a_sweep_on_a_cluster_gives_the_same_bytes(cluster: object, tmp_path: Pa
         folder = save_sweep(project, result, "")
         written.append([(folder / file).read_bytes() for file in ("results.json", "results.parquet")])
     assert written[0] == written[1]
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError) as caught:
+        DaskWorkers("tcp://127.0.0.1:8786")
+    assert str(caught.value) == (
+        "a Dask cluster needs the package 'distributed', which is not installed\n"
+        "  fix: pip install 'retrieval-assay[dask]'"
+    )

@@ -112,3 +112,17 @@ def test_what_is_neither_text_nor_number_is_no_id(written: str) -> None:
 )
 def test_any_json_value_is_read_as_it_is(value: object) -> None:
     assert parse_json(json.dumps(value)) == value
+
+
+def test_a_folder_in_the_place_of_a_file_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_jsonl(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: cannot be read (Is a directory)\n  fix: name a file"
+
+
+def test_a_number_that_json_does_not_know_has_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": NaN}', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_json(path)
+    assert str(caught.value) == f"{path}: not JSON: NaN is not a JSON number\n  fix: mend the file"

@@ -455,3 +455,16 @@ def test_opentelemetrys_own_retrieval_spans_are_read(tmp_path: Path):
 def test_the_published_schema_is_current():
     path = Path(__file__).parents[2] / "docs" / "schemas" / "traces.schema.json"
     assert json.loads(path.read_text(encoding="utf-8")) == traces_schema()
+
+
+def test_a_file_without_a_trace_and_ranks_from_0_are_faults(tmp_path: Path):
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_traces(path, GOLDEN)
+    assert str(caught.value) == f"{path}: holds no trace\n  fix: write one trace a line, one for each query"
+    row = {"query": "q1", "stages": [{"name": "final", "hits": ["c1"], "deep": {"c2": 0, "c3": 11}}]}
+    path.write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_traces(path, GOLDEN)
+    assert str(caught.value) == f"{path} final: ranks start at 1: c2\n  fix: add 1 to the ranks of deep"

@@ -311,3 +311,22 @@ def test_a_name_is_one_line_without_signs_that_hide(ada: Visitor):
         "assay-name=A%20d%20a%20Set-Cookie%3A%20x%3D1;"
     )
     assert ada.post("/name", {"name": " \u200b\n"}).headers["location"] == "/name"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/label/judge", "labels need a name beside them"),
+        ("/drafts/decide", "decisions need a name beside them"),
+        ("/misses/decide", "decisions need a name beside them"),
+    ],
+)
+def test_from_another_machine_nothing_is_kept_without_a_name(
+    bench: Workbench, shared: Access, path: str, told: str
+):
+    visitor = Visitor(bench, access=shared)
+    visitor.get("/enter")
+    visitor.post("/enter", {"offered": shared.token})
+    visitor.get("/name")
+    answer = visitor.post(path, {"id": row_id()})
+    assert (answer.status_code, answer.json()["error"]) == (400, f"{told}\n  fix: give yours at /name")

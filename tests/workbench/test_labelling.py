@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 from typing import Any
 
 import pytest
@@ -230,7 +231,7 @@ def test_an_anchor_that_is_sent_twice_is_made_once(ada: Visitor, bench: Workbenc
 def test_what_cannot_be_an_anchor_is_not_made_one(ada: Visitor, bench: Workbench):
     answer = choose(ada, 2, "of oil", path="/label/anchor", id=row_id())
     assert answer.status_code == 400
-    assert answer.json()["error"] == "2 words, 6 at least"
+    assert answer.json()["error"] == "2 words, 6 at least\n  fix: mark other words"
     assert bench.labels.edits() == ()
 
 
@@ -258,3 +259,24 @@ def test_the_list_says_how_far_one_is(ada: Visitor):
     state = re.search(r'id="c1"[^>]*data-state="([^"]*)"', ada.get("/label?q=q01").text)
     assert state is not None
     assert json.loads(html.unescape(state[1]))["mine"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "told"),
+    [
+        ("/label/settle", {"grade": 7}, "grade: 0 to 3 is expected, not 7"),
+        ("/label/anchor", {"grade": 0, "start": 0, "end": 30}, "grade: 1 to 3 is expected, not 0"),
+    ],
+)
+def test_a_grade_that_no_page_sends_is_told(ada: Visitor, path: str, change: dict[str, Any], told: str):
+    body = {"id": row_id(), "pool": "pool-1", "number": 1} | change
+    answer = ada.post(path, body)
+    assert (answer.status_code, answer.json()["error"]) == (400, told)
+
+
+def test_a_query_cannot_be_laid_open_before_there_is_a_run(ada: Visitor, bench: Workbench):
+    shutil.rmtree(bench.store.folder)
+    answer = ada.get("/query")
+    assert answer.status_code == 400
+    assert "no run is stored yet" in answer.text
+    assert "assay run" in answer.text

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli import run
+from assay.model.errors import MissingExtraError
+from assay.workbench.serve import serve
 
 
 @contextmanager
@@ -90,3 +92,13 @@ def test_the_help_is_shown_without_loading_the_server():
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.rstrip().endswith("[]")
     assert "--host" in told.stdout
+
+
+def test_without_its_package_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(MissingExtraError) as caught:
+        serve(folder, host="127.0.0.1", port=0, tell=print)
+    assert str(caught.value) == (
+        "the workbench needs the package 'uvicorn', which is not installed\n"
+        "  fix: pip install 'retrieval-assay[ui]'"
+    )

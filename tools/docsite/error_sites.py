@@ -190,7 +190,7 @@ def _constructed(scope: Scope, call: ast.Call) -> _Made | None:
     if what is None:
         return None
     text, where = read(what, scope), named.get("where")
-    if not (has_words(text) or parameters_in(text) or isinstance(what, ast.JoinedStr)):
+    if not has_words(text) and not parameters_in(text) and _passes_on(kind, what):
         return None
     fix = read(named["fix"], scope) if "fix" in named else ()
     own = _of_class(kind)
@@ -211,6 +211,19 @@ def _constructed(scope: Scope, call: ast.Call) -> _Made | None:
         fix=fix or None,
         places=frozenset({_place(scope.module, call)}),
     )
+
+
+def _passes_on(kind: str, what: ast.expr) -> bool:
+    """Say whether a text, or faults, that were made elsewhere are handed on as they are."""
+    match what:
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return True
+        case ast.List() | ast.Tuple() | ast.ListComp() | ast.GeneratorExp():
+            return True
+        case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name(id="self"))):
+            return kind != "Fault"
+        case _:
+            return False
 
 
 @cache

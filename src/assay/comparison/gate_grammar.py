@@ -149,7 +149,7 @@ def _read_rule(figure: Gate, rule: object, where: str) -> Gate | Fault:
     try:
         gate = _bound(unruled) or _pin(unruled) or _against(unruled)
     except ValueError as error:
-        return Fault(where=where, what=str(error))
+        return Fault(where=where, what=str(error), fix=_FORMS)
     return gate or Fault(where=where, what=f"{written!r} is no rule", fix=_FORMS)
 
 

@@ -106,7 +106,8 @@ def import_log(project: Project, path: Path | str, wishes: LogWishes | None = No
     try:
         plan = plan_sample(by_kind, table.count, shares=table.shares, least=table.least)
     except ValueError as error:
-        raise ConfigError(Fault(where=f"{FILE} [log.shares]", what=str(error))) from error
+        fix = "take the kind out, or add what its queries say to [log.kinds]"
+        raise ConfigError(Fault(where=f"{FILE} [log.shares]", what=str(error), fix=fix)) from error
     rng = np.random.default_rng(project.seed if wishes.seed is None else wishes.seed)
     source = Path(path).name
     job = f"log {source} {_digest([one.text for one in merged])[:8]}"

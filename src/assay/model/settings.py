@@ -43,10 +43,7 @@ def read_settings(kind: type[S], values: Mapping[str, Any], where: str) -> tuple
             faults.append(Fault(where=where, what=f"{key!r} is missing", fix=f"add {key} = ..."))
     if faults:
         return None, faults
-    try:
-        return msgspec.convert(dict(values), kind), []
-    except msgspec.ValidationError as error:
-        return None, [Fault(where=where, what=_told(error))]
+    return msgspec.convert(dict(values), kind), []
 
 
 def unknown_key(key: str, known: list[str], where: str) -> Fault:

@@ -195,3 +195,19 @@ def test_a_configuration_that_is_not_json_is_named(tmp_path: Path):
     (folder / "modules.json").write_text("[")
     with pytest.raises(ConfigError, match=r"modules\.json: this is not JSON"):
         resolved(OnnxSettings(model=str(folder)), Surroundings())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_that_the_hub_does_not_give_is_told(monkeypatch: pytest.MonkeyPatch):
+    import huggingface_hub  # noqa: PLC0415 - what the package asks for is replaced
+
+    def nothing(name: str, **_more: object) -> str:
+        raise ConnectionError(f"no route to {name}")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", nothing)
+    with pytest.raises(ConfigError) as caught:
+        model_folder("owner/name", Surroundings())
+    assert str(caught.value) == (
+        "[pipeline.embedder] model: 'owner/name' is no folder here, and the hub did not give it: "
+        "ConnectionError: no route to owner/name\n  fix: name a folder that holds its files"
+    )

@@ -134,3 +134,24 @@ def test_a_task_of_mteb_is_read_in_both_forms(task: type[SimpleNamespace], monke
         form_named("mteb").read(Path("SciFact"), {"split": "dev"})
     with pytest.raises(InputError, match="there is no task 'SciFac'"):
         form_named("mteb").read(Path("SciFac"))
+
+
+def test_a_collection_of_documents_alone_is_no_set(tmp_path: Path):
+    (tmp_path / "docs").write_text("d1\ta\n")
+    name = f"assay-tests/{tmp_path.name}/bare"
+    ir_datasets.registry.register(name, ir_datasets.create_dataset(docs_tsv=str(tmp_path / "docs")))
+    with pytest.raises(InputError) as caught:
+        form_named("ir_datasets").read(Path(name))
+    assert str(caught.value) == (
+        f"import ir_datasets: {name} has no queries, qrels\n"
+        "  fix: name a part that has all three: its test split"
+    )
+
+
+def test_a_collection_whose_queries_are_gone_is_no_set(collection: str, tmp_path: Path):
+    (tmp_path / "queries").write_text("")
+    with pytest.raises(InputError) as caught:
+        form_named("ir_datasets").read(Path(collection))
+    assert str(caught.value) == (
+        f"ir_datasets {collection}: it has no queries\n  fix: name a part that has them: its test split"
+    )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, inspect
+from sqlalchemy.exc import ArgumentError
 
-from assay.model.errors import ConfigError, StoreError
+from assay.model.errors import ConfigError, MissingExtraError, StoreError
 from assay.store.labels import open_labels, tables
 from assay.store.labels.engine import Database
 from assay.store.labels.migrations import STEPS, found_version, migrate
@@ -149,3 +150,46 @@ def test_the_file_can_be_read_by_any_tool(tmp_path: Path):
     with sqlite3.connect(tmp_path / "labels.db") as plain:
         assert plain.execute("SELECT count(*) FROM judgements").fetchone() == (0,)
     plain.close()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+    (tmp_path / "labels").write_text("a file, where a folder should be")
+    with pytest.raises(StoreError) as caught:
+        open_labels(tmp_path / "labels" / "mine" / "labels.db")
+    assert str(caught.value) == (
+        f"{tmp_path}/labels/mine: cannot be made (Not a directory)\n"
+        "  fix: free the place, or name another in [labels] url"
+    )
+
+
+def test_what_sqlalchemy_refuses_is_told_with_the_database(tmp_path: Path):
+    with store_at(new_store_url("sqlite", tmp_path)) as store:
+        store.judgements()
+        refusal = ArgumentError("no such table was described")
+        with pytest.raises(StoreError) as caught, store._database._told():
+            raise refusal
+    assert str(caught.value).endswith(
+        "labels.db: no such table was described\n"
+        "  fix: see that the database of [labels] url is there, and that this user may write to it"
+    )
+
+
+def test_a_driver_that_is_not_there_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError) as caught:
+        open_labels("postgresql+psycopg://me@db/labels")
+    assert str(caught.value) == (
+        "labels in PostgreSQL needs the package 'psycopg', which is not installed\n"
+        "  fix: pip install 'retrieval-assay[labels-postgres]'"
+    )
+
+
+def test_without_sqlalchemy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.delitem(sys.modules, "assay.store.labels.store")
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(MissingExtraError) as caught:
+        open_labels(tmp_path / "labels.db")
+    assert str(caught.value) == (
+        "the label store needs the package 'sqlalchemy', which is not installed\n"
+        "  fix: pip install 'retrieval-assay[labels]'"
+    )

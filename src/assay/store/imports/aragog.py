@@ -34,7 +34,7 @@ def _parse(path: Path, options: Options) -> Imported:  # noqa: ARG001 - it has n
             Fault(
                 where=str(file),
                 what=f"not ARAGOG's columns: {error}",
-                fix="name the folder that holds eval_questions and pdf_text, as it was published",
+                fix=f"name the folder that holds {_QUESTIONS} and pdf_text, as they were published",
             )
         ) from error
     if len(columns.questions) != len(columns.filepaths):

@@ -29,7 +29,8 @@ def read_as(path: Path, form: type[S]) -> list[tuple[int, S]]:
             found.append((line, msgspec.convert(_plain(record), form)))
         except msgspec.ValidationError as error:
             sentence = str(error).replace("`", "")
-            faults.append(Fault(where=f"{path}:{line}", what=sentence[:1].lower() + sentence[1:]))
+            fix = f"a record has {', '.join(form.__struct_fields__)}"
+            faults.append(Fault(where=f"{path}:{line}", what=sentence[:1].lower() + sentence[1:], fix=fix))
     if faults:
         raise InputError(faults)
     return found

@@ -52,7 +52,8 @@ def _parse(path: Path, options: Options) -> Imported:
         try:
             row = msgspec.convert(record, _Row)
         except msgspec.ValidationError as error:
-            faults.append(Fault(where=f"{path / 'golden.jsonl'}:{line}", what=str(error)))
+            where, fix = f"{path / 'golden.jsonl'}:{line}", "a line has query_id, query and labels"
+            faults.append(Fault(where=where, what=str(error), fix=fix))
             continue
         queries.append(
             Query(

@@ -192,7 +192,9 @@ def make_anchor(request: Request, sent: Sent) -> Response:
     pool, candidate = _place(bench, sent)
     offer = _offer(bench, candidate, sent)
     if not offer.holds:
-        raise InputError("; ".join(fact.text for fact in offer.facts if not fact.holds))
+        raise InputError(
+            "; ".join(fact.text for fact in offer.facts if not fact.holds), fix="mark other words"
+        )
     grade = sent.get("grade", 1)
     if grade not in {1, 2, 3}:
         raise InputError(f"grade: 1 to 3 is expected, not {grade!r}")
