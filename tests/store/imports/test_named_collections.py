@@ -89,6 +89,22 @@ def test_a_missing_package_is_named(form: str, monkeypatch: pytest.MonkeyPatch):
         form_named(form).read(Path("SciFact"))
 
 
+def test_a_collection_that_cannot_be_fetched_is_told_in_one_line(
+    collection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "docs").unlink()
+    with pytest.raises(InputError, match="cannot be loaded"):
+        form_named("ir_datasets").read(Path(collection))
+
+    class Unreachable(NewTask):
+        def load_data(self) -> None:
+            raise ConnectionError("Couldn't reach 'mteb/scifact' on the Hub")
+
+    monkeypatch.setitem(sys.modules, "mteb", stand_in(Unreachable))
+    with pytest.raises(InputError, match="SciFact cannot be loaded \\(Couldn't reach 'mteb/scifact'"):
+        form_named("mteb").read(Path("SciFact"))
+
+
 class OldTask(SimpleNamespace):
     """As mteb 1 has it: part -> split -> id -> value."""
 

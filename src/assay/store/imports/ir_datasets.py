@@ -9,7 +9,7 @@ from typing import Any
 from assay.model.documents import Document
 from assay.model.errors import Fault, InputError, nearest
 from assay.store.imports.form import Form, Imported, Options
-from assay.store.imports.named import OPTIONS, imported, nothing_detected, package_of
+from assay.store.imports.named import OPTIONS, imported, loading, nothing_detected, package_of
 
 _TEXTS = ("text", "body", "abstract", "contents", "passage")
 
@@ -29,11 +29,12 @@ def _parse(path: Path, options: Options) -> Imported:
         raise InputError(
             Fault(where="import ir_datasets", what=what, fix="name a part that has all three: its test split")
         )
-    judged: dict[str, dict[str, float]] = {}
-    for row in dataset.qrels_iter():
-        judged.setdefault(str(row.query_id), {})[str(row.doc_id)] = float(row.relevance)
-    queries = [(str(row.query_id), _query_text(row)) for row in dataset.queries_iter()]
-    return imported(name, _documents(dataset), queries, judged, options=options, form="ir_datasets")
+    with loading("ir_datasets", name):
+        judged: dict[str, dict[str, float]] = {}
+        for row in dataset.qrels_iter():
+            judged.setdefault(str(row.query_id), {})[str(row.doc_id)] = float(row.relevance)
+        queries = [(str(row.query_id), _query_text(row)) for row in dataset.queries_iter()]
+        return imported(name, _documents(dataset), queries, judged, options=options, form="ir_datasets")
 
 
 def _documents(dataset: Any) -> Iterator[Document]:  # noqa: ANN401 - an object of ir_datasets

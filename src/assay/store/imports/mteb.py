@@ -9,7 +9,7 @@ from typing import Any, cast
 from assay.model.documents import Document
 from assay.model.errors import Fault, InputError
 from assay.store.imports.form import Form, Imported, Option, Options
-from assay.store.imports.named import OPTIONS, imported, nothing_detected, package_of
+from assay.store.imports.named import OPTIONS, imported, loading, nothing_detected, package_of
 
 
 def _parse(path: Path, options: Options) -> Imported:
@@ -20,7 +20,8 @@ def _parse(path: Path, options: Options) -> Imported:
     except KeyError as error:
         what = f"there is no task {name!r}"
         raise InputError(Fault(where="import mteb", what=what, fix="mteb.get_tasks() lists them")) from error
-    task.load_data()
+    with loading("mteb", name):
+        task.load_data()
     split = options["split"] or task.metadata.eval_splits[0]
     corpus, queries, judged = _parts(task, split, options["subset"])
     grades = {

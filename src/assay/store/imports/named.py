@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from assay.model.documents import Document
-from assay.model.errors import InputError, MissingExtraError
+from assay.model.errors import Fault, InputError, MissingExtraError
 from assay.model.golden import GoldenSet
 from assay.store.imports.form import Imported, Option, Options, absent_labels, counted
 from assay.store.imports.qrels import labelled, unmatched
@@ -38,6 +39,27 @@ def package_of(module: str, *, form: str, package: str, extra: str) -> Any:  # n
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"import {form}", package=package, extra=extra) from error
+
+
+@contextmanager
+def loading(form: str, name: str) -> Generator[None]:
+    """Say in one line what the package could not load: it fetches what it does not have.
+
+    Raises:
+        InputError: its source cannot be reached, or is not what the package expects.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        # ir_datasets gives its sentence first, and then every attempt.
+        why = str(error.args[0] if isinstance(error, RuntimeError) and error.args else error)
+        raise InputError(
+            Fault(
+                where=f"import {form}",
+                what=f"{name} cannot be loaded ({why})",
+                fix="load it once where its source can be reached: the package keeps it",
+            )
+        ) from error
 
 
 def imported(
