@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay.flows.diagnose import diagnose
+from assay.flows.evaluate import evaluate
 from assay.flows.prepare import prepare
 from assay.flows.project import load_project
-from assay.model.errors import ConfigError
+from assay.model.errors import ConfigError, InputError
 from small_project import make_project
 
 
@@ -108,3 +111,17 @@ def test_turning_a_knob_of_a_retriever_in_short_form_keeps_its_call(tmp_path: Pa
     project = load_project(make_project(tmp_path, settings=settings))
     turned = project.with_settings({"retriever.concurrency": 4})
     assert turned.retriever == {"call": "my_search:find", "concurrency": 4}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("docs", "project is 'docs', which is no Project\n  fix: load_project('docs')"),
+        (None, "project is None, which is no Project\n  fix: load_project(FOLDER)"),
+    ],
+)
+def test_a_path_in_the_place_of_a_project_is_told(given: Any, told: str):
+    for call in (evaluate, diagnose):
+        with pytest.raises(InputError) as caught:
+            call(given)
+        assert str(caught.value) == told

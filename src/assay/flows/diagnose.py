@@ -19,7 +19,7 @@ from assay.diagnosis.waterfall import waterfalls
 from assay.diagnosis.windows import hidden_anchors, signs_read, window_of
 from assay.flows.evaluate import Evaluation, evaluate, evaluation_of, load_evaluation
 from assay.flows.prepare import prepare
-from assay.flows.project import FILE, Project
+from assay.flows.project import FILE, Project, check_project
 from assay.matching import locate_texts
 from assay.model.errors import InputError
 from assay.model.findings import Decision, Diagnosis, Finding, ItemLoss
@@ -67,6 +67,7 @@ def diagnose(
         InputError: a file or a setting is wrong.
         StoreError: there is no such run.
     """
+    check_project(project)
     settings = read_diagnosis(project.diagnosis, folder=project.folder, where=f"{FILE} [diagnosis]")
     if traces is not None:
         if run_id is not None:

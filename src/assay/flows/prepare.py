@@ -18,7 +18,7 @@ from assay.corpus import (
     make_chunker,
     read_corpus,
 )
-from assay.flows.project import FILE, Project
+from assay.flows.project import FILE, Project, check_project
 from assay.flows.wiring import DEFAULT_CHUNKER, wired
 from assay.model.documents import Chunk
 from assay.model.golden import GoldenSet
@@ -46,6 +46,7 @@ def prepare(project: Project) -> Prepared:
     Raises:
         InputError: a file or a setting is wrong; all faults of each are listed.
     """
+    check_project(project)
     chunker = wired(project.raw)
     golden = load_golden_lines(
         project.golden_path, kinds=project.golden.kinds, name=project.golden.name or project.golden_path.stem

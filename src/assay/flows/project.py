@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from assay.model.errors import ConfigError, Fault
+from assay.model.errors import ConfigError, Fault, InputError
 from assay.model.settings import read_settings, unknown_key
 
 FILE = "assay.toml"
@@ -130,6 +130,17 @@ class Project:
                 table = table[name]
             table[key] = value
         return project_of(raw, folder=self.folder, where="settings")
+
+
+def check_project(project: object) -> None:
+    """Refuse what is no project: a path is the usual mistake in a notebook.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(project, Project):
+        fix = f"load_project({str(project)!r})" if isinstance(project, str | Path) else "load_project(FOLDER)"
+        raise InputError(f"project is {project!r}, which is no Project", fix=fix)
 
 
 def load_project(path: str | Path = ".") -> Project:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -50,15 +51,15 @@ def ideal_dcg(n: int) -> float:
     0.0 for ``n`` = 0.
 
     Raises:
-        InputError: ``n`` is negative.
+        InputError: ``n`` is negative, or no whole number.
 
     Source: Järvelin and Kekäläinen, TOIS (2002).
 
     >>> round(ideal_dcg(3), 4), round(ideal_dcg(5), 4)
     (2.1309, 2.9485)
     """
-    if n < 0:
-        raise InputError(f"n must be at least 0, not {n}")
+    if not isinstance(cast("object", n), int) or n < 0:
+        raise InputError(f"n must be a whole number of at least 0, not {n!r}")
     total = 0.0
     for rank in range(1, n + 1):
         total += 1.0 / divisor(rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from assay.model.errors import InputError
@@ -26,14 +26,22 @@ def grades_of(relevant: Relevant) -> dict[str, float]:
             f"relevant is one string ({relevant!r}), so that its letters would be the ids",
             fix=f"write {{{relevant!r}}}",
         )
+    if not isinstance(cast("object", relevant), Iterable):
+        raise InputError(f"relevant must be ids, or ids with grades, not {relevant!r}")
     if not isinstance(relevant, Mapping):
         return dict.fromkeys(relevant, 1.0)
     mapping = cast("Mapping[str, float]", relevant)
-    grades = {item: float(grade) for item, grade in mapping.items()}
-    broken = [f"{item!r} has {grade}" for item, grade in grades.items() if not math.isfinite(grade)]
+    broken = [f"{item!r} has {grade!r}" for item, grade in mapping.items() if not _is_finite(grade)]
     if broken:
         raise InputError(f"a grade must be a finite number, not: {', '.join(broken)}")
-    return grades
+    return {item: float(grade) for item, grade in mapping.items()}
+
+
+def _is_finite(grade: object) -> bool:
+    try:
+        return math.isfinite(cast("float", grade))
+    except TypeError:
+        return False
 
 
 def wanted(relevant: Relevant, rel: float | None = None) -> frozenset[str]:
@@ -59,6 +67,8 @@ def top(ranked: Sequence[str], k: int | None) -> Sequence[str]:
     """
     if isinstance(ranked, str):
         raise InputError(f"ranked is one string ({ranked!r}), not a list of ids", fix=f"write [{ranked!r}]")
+    if not hasattr(ranked, "__getitem__"):
+        raise InputError(f"ranked must be a list of ids, not {ranked!r}")
     if k is None:
         return ranked
     check_k(k)

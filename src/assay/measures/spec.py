@@ -67,6 +67,8 @@ def parse_measure(text: str) -> Measure:
     >>> parse_measure("MRR@10").canonical
     'RR@10'
     """
+    if not isinstance(cast("object", text), str):
+        raise InputError(f"a measure should be text, as in 'nDCG@10', not {text!r}")
     spelling = text.strip()
     match = _TREC_FORM.fullmatch(spelling) or _FORM.fullmatch(spelling)
     if match is None:
