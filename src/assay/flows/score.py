@@ -249,13 +249,16 @@ def _ties(
     run: str, meeting: Meeting, measures: Sequence[Measure], table: ScoreTable
 ) -> tuple[dict[str, tuple[float, float]], Notice | None]:
     """Return the range of each mean over tie orders, where there is one, and the sentence about it."""
+    if meeting.first is meeting.last:
+        return {}, None
     tied = distinct(meeting.judged.found.query[meeting.first != meeting.last].astype(np.intp))
     if not len(tied):
         return {}, None
     from assay.measures.ties import TieGroups, tie_range  # noqa: PLC0415 - where nothing ties, nothing loads
 
     part, rows = _part(meeting.judged, tied)
-    spread = tie_range(part, TieGroups(first=meeting.first[rows], last=meeting.last[rows]), measures)
+    groups = TieGroups(first=meeting.first[rows].astype(np.int64), last=meeting.last[rows].astype(np.int64))
+    spread = tie_range(part, groups, measures)
     changed = np.zeros(len(tied), np.bool_)
     ranges: dict[str, tuple[float, float]] = {}
     for name, one in spread.items():

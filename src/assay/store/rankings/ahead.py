@@ -8,8 +8,8 @@ from typing import TypeVar, cast
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
-_AHEAD = 2
-"""Threads, and items that wait: more would hold more of a long run in memory."""
+THREADS = 2
+"""More hold more of a long run in memory, and wait for each other."""
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -24,16 +24,16 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
             yield cast("Item", item)
 
 
-def made_ahead(work: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+def made_ahead(work: Callable[[Item], Made], items: Iterable[Item], threads: int = THREADS) -> Iterator[Made]:
     """Yield what is made of each item, in their order, making the next ones on other threads meanwhile."""
     from collections import deque  # noqa: PLC0415 - only large files come here
     from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
 
-    with ThreadPoolExecutor(_AHEAD) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         coming: deque[Future[Made]] = deque()
         for item in items:
             coming.append(pool.submit(work, item))
-            if len(coming) > _AHEAD:
+            if len(coming) > threads:
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()

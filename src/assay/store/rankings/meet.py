@@ -6,7 +6,7 @@ cache; what passes is compared as text. Everything after that is about the few r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, repeat
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.relevance import Judged, JudgedRows
-from assay.store.rankings.ahead import made_ahead
+from assay.store.rankings.ahead import THREADS, made_ahead
 from assay.store.rankings.batch import (
     Batch,
     Duplicates,
@@ -27,7 +27,7 @@ from assay.store.rankings.batch import (
 from assay.store.rankings.ids import Docs, Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
 from assay.store.rankings.keyed import PIECE_ROWS, wanted_rows, wanted_rows_of_distinct
-from assay.store.rankings.ordering import Ordering, Places, Ties
+from assay.store.rankings.ordering import Ordering, Ties
 from assay.store.rankings.stretches import distinct, ranges
 
 _PIECE_ROWS = 1 << 18
@@ -56,10 +56,10 @@ class Meeting:
     """What a run met, and what was noticed on the way."""
 
     judged: Judged
-    first: NDArray[np.int64]
+    first: NDArray[np.int32]
     """For each found row, the first rank that an order of the ties could give ..."""
-    last: NDArray[np.int64]
-    """... and the last."""
+    last: NDArray[np.int32]
+    """... and the last; the same column where nothing ties."""
     extra: tuple[str, ...]
     """Queries of the run that have no judgements; they are left out."""
     contradicted: tuple[str, ...]
@@ -80,10 +80,12 @@ class _Part:
     """... and its length."""
     query: NDArray[np.int32]
     """The query of each judged row."""
-    judgement: Positions
-    key: NDArray[np.int64]
-    """Query and rank of each judged row: their order is that of the columns."""
-    places: Places
+    grade: NDArray[np.float64]
+    rank: NDArray[np.int32]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    ordered: bool
+    """Whether the judged rows stand by query and rank already."""
     extra: list[str]
     contradicted: list[str]
     not_numbers: list[str]
@@ -127,27 +129,26 @@ class Meet:
             self.add(piece)  # which also makes what all pieces share
             if len(piece) >= _LONG_ROWS:
                 break
-        for part in made_ahead(self._part, pieces):
+        else:
+            return self.meeting()
+        # where the run is read meanwhile, that keeps other threads busy
+        threads = THREADS if isinstance(batches, Sequence) else 1
+        for part in made_ahead(self._part, pieces, threads):
             self._keep(part)
         return self.meeting()
 
     def meeting(self) -> Meeting:
         """Give what was met so far."""
-        query, row, rank, first, last = self._columns()
+        query, grade, rank, first, last = self._columns()
         retrieved = self._retrieved
         if self._rules.judged_only:
             retrieved = np.bincount(query, minlength=len(retrieved))
             starts = np.cumsum(retrieved) - retrieved
-            rank = np.arange(1, len(query) + 1) - starts[query]
-            first = last = rank
+            first = last = rank = (np.arange(1, len(query) + 1) - starts[query]).astype(np.int32)
         return Meeting(
             judged=Judged(
                 query_ids=self._set.query_ids,
-                found=JudgedRows(
-                    query=query.astype(np.int32, copy=False),
-                    rank=rank.astype(np.int32),
-                    grade=self._set.grades[row],
-                ),
+                found=JudgedRows(query=query, rank=rank, grade=grade),
                 ideal=self._set.ideal,
                 retrieved=retrieved.copy(),
                 nonrelevant=self._set.nonrelevant,
@@ -181,13 +182,17 @@ class Meet:
         stretch = batch.stretch[rows]
         at = query[stretch]
         places = ordering.places(rows, stretch)
+        key = (at << 32) | places.rank
+        rank = places.rank.astype(np.int32)
         return _Part(
             retrieved=query[known],
             lengths=batch.lengths[known],
             query=at.astype(np.int32),
-            judgement=judgement,
-            key=(at << 32) | places.rank,
-            places=places,
+            grade=self._set.grades[judgement],
+            rank=rank,
+            first=places.first.astype(np.int32) if places.tied else rank,
+            last=places.last.astype(np.int32) if places.tied else rank,
+            ordered=bool((key[1:] >= key[:-1]).all()),
             extra=extra,
             contradicted=[*batch.contradicted, *contradicted],
             not_numbers=not_numbers,
@@ -253,26 +258,29 @@ class Meet:
             self._asked = (type(like), docs, docs.keys())
         return self._asked[1], self._asked[2]
 
-    def _columns(self) -> tuple[NDArray[np.signedinteger], ...]:
-        """Return query, judgement, rank, and the first and the last rank of each judged row, in order."""
-        parts = self._parts
+    def _columns(
+        self,
+    ) -> tuple[
+        NDArray[np.int32], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]
+    ]:
+        """Return query, grade, rank, and the first and the last rank of each judged row, in order."""
+        parts = [part for part in self._parts if len(part.query)]
         if not parts:
-            nothing = np.zeros(0, np.int64)
-            return nothing, nothing, nothing, nothing, nothing
+            nothing = np.zeros(0, np.int32)
+            return nothing, np.zeros(0), nothing, nothing, nothing
         query = np.concatenate([part.query for part in parts])
-        rank = np.concatenate([part.places.rank for part in parts])
-        first = last = rank
-        if any(part.places.tied for part in parts):
-            first = np.concatenate([part.places.first for part in parts])
-            last = np.concatenate([part.places.last for part in parts])
-        columns = (query, np.concatenate([part.judgement for part in parts]), rank, first, last)
-        keys = [part.key for part in parts if len(part.key)]
-        if all(np.all(key[1:] >= key[:-1]) for key in keys) and all(
-            before[-1] <= after[0] for before, after in pairwise(keys)
+        grade = np.concatenate([part.grade for part in parts])
+        first = last = rank = np.concatenate([part.rank for part in parts])
+        if any(part.first is not part.last for part in parts):
+            first = np.concatenate([part.first for part in parts])
+            last = np.concatenate([part.last for part in parts])
+        # no query stands in two parts
+        if all(part.ordered for part in parts) and all(
+            before.query[-1] < after.query[0] for before, after in pairwise(parts)
         ):
-            return columns
-        order = np.argsort(np.concatenate(keys), kind="stable")
-        return tuple(column[order] for column in columns)
+            return query, grade, rank, first, last
+        order = np.lexsort((rank, query))
+        return query[order], grade[order], rank[order], first[order], last[order]
 
 
 def _met_apart(

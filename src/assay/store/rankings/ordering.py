@@ -54,7 +54,7 @@ class Ordering:
         if single and scores is not None:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32)
-        self.nan = 0 if scores is None else int(np.isnan(scores).sum())
+        self.nan = 0 if scores is None else _count_nan(scores)
         """Rows whose score is not a number; they stand last."""
         self._order: Positions | None = None
         self._sorted = scores
@@ -93,8 +93,11 @@ class Ordering:
         if ranks is None or scores is None or not len(ranks):
             return np.zeros(0, np.int64)
         ranks = ranks if self._order is None else ranks[self._order]
-        wrong = (ranks[1:] < ranks[:-1]) & (scores[1:] < scores[:-1])
+        wrong = ranks[1:] < ranks[:-1]
         wrong[self._starts[1:] - 1] = False
+        if not wrong.any():
+            return np.zeros(0, np.int64)
+        wrong &= scores[1:] < scores[:-1]
         return distinct(np.searchsorted(self._starts, np.flatnonzero(wrong), "right") - 1)
 
     def whole(self) -> Positions:
@@ -159,3 +162,10 @@ class Ordering:
         inverse = np.empty_like(self._order)
         inverse[self._order] = np.arange(len(inverse))
         return inverse
+
+
+def _count_nan(scores: NDArray[np.floating]) -> int:
+    with np.errstate(all="ignore"):
+        if not np.isnan(scores.sum()):  # one look at a clean column; infinities of both signs take two
+            return 0
+    return int(np.isnan(scores).sum())
