@@ -90,9 +90,13 @@ def test_batches_that_end_inside_a_query_change_nothing(rows: int, monkeypatch: 
     assert found == local(run, qrels)
 
 
-def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.sql.session", None)
-    with pytest.raises(MissingExtraError, match=r"retrieval-assay\[spark\]"):
+@pytest.mark.parametrize("package", ["pyspark", "pandas", "pyarrow"])
+def test_without_what_spark_needs_the_extra_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(name: str) -> object:
+        return None if name == package else object()
+
+    monkeypatch.setattr("assay.flows.spark.find_spec", found)
+    with pytest.raises(MissingExtraError, match=rf"'{package}', which .*\n.*retrieval-assay\[spark\]"):
         score_files([Path("run.parquet")], Path("qrels.parquet"), Scoring())
 
 

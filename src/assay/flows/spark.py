@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -69,7 +70,7 @@ def score(
 
     Raises:
         InputError: a measure is unknown, or a column is missing.
-        MissingExtraError: PySpark is not installed.
+        MissingExtraError: PySpark, or what it needs for this, is not installed.
     """
     return _scores(run, qrels, measures, _rules(duplicates, judged_only=judged_only), partitions).drop(
         *_COUNTS
@@ -81,7 +82,7 @@ def score_files(runs: Sequence[Path], qrels: Path, scoring: Scoring) -> Scorecar
 
     Raises:
         InputError: a file or a measure is wrong, or an option is asked for that Spark runs do not have.
-        MissingExtraError: PySpark is not installed.
+        MissingExtraError: PySpark, or what it needs for this, is not installed.
     """
     unlike = [
         Fault(where="--engine spark", what=f"{name} is not there on this engine", fix="--engine local")
@@ -271,7 +272,7 @@ def _session() -> Any:  # noqa: ANN401 - a SparkSession
 
 
 def _pyspark(module: str) -> Any:  # noqa: ANN401 - a module
-    try:
-        return import_module(f"pyspark.sql.{module}")
-    except ImportError:
-        raise MissingExtraError("--engine spark", package="pyspark", extra="spark") from None
+    for package in ("pyspark", "pandas", "pyarrow"):  # PySpark asks for the others only when it is at work
+        if find_spec(package) is None:
+            raise MissingExtraError("--engine spark", package=package, extra="spark")
+    return import_module(f"pyspark.sql.{module}")
