@@ -183,7 +183,7 @@ class FailsInCrowds:
         (
             "stands_crowds",
             FailsInCrowds(),
-            "fails among 3 at a time: NonconformingError: 'refunds card' fails: RuntimeError: busy",
+            " card' fails: RuntimeError: busy",  # of the query that came second into the crowd
         ),
         ("fails_as_data", Remembers(3), "'refunds card' differs beside a failure"),
     ],

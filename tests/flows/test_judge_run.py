@@ -259,3 +259,13 @@ def test_without_pools_there_is_nothing_to_judge(tmp_path: Path):
         judging(project, "http://127.0.0.1:1/v1")
     with pytest.raises(ConfigError, match="is no address"):
         judging(make_judged_project(tmp_path / "x", count=1), "ftp://model")
+
+
+def test_instructions_that_are_not_there_name_the_file(tmp_path: Path):
+    project = make_judged_project(tmp_path, count=2).with_settings({"judge.instructions_file": "rules.md"})
+    with stand_in(grading) as model, pytest.raises(ConfigError) as caught:
+        judging(project, model.base_url)
+    told = str(caught.value)
+    assert told.startswith(f"assay.toml [judge] instructions_file: {tmp_path / 'rules.md'} cannot be read (")
+    assert told.endswith("\n  fix: name a text file in UTF-8, beside assay.toml or by its whole path")
+    assert not model.bodies

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.flows.score import Scoring, score_runs
 from assay.model.errors import InputError, MissingExtraError
 from assay.store.rankings.query_columns import read_query_columns
 from assay.store.rankings.reading import read_judgements, read_run
+from assay.store.rankings.rows import MOST_FAULTS
 
 
 def told_of(path: Path) -> str:
@@ -95,4 +97,42 @@ def test_judgements_and_runs_without_a_row_say_what_a_row_is(tmp_path: Path) -> 
         read_judgements(path)
     assert (
         str(caught.value) == f"{path}: there are no judgements\n  fix: query, document and grade: q1 0 d3 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            ['{"query": "q1", "doc": "", "score": 1}'],
+            "{path}:1: the document id is empty\n  fix: fill it in, or remove the row",
+        ),
+        (
+            ['{"query": "q1", "doc": "d1", "score": 1}', '{"query": "q1", "doc": "d2"}'],
+            "{path}: 1 of 2 rows have no score\n"
+            "  fix: give every row a score, or none: then their order counts",
+        ),
+        (
+            ["{"] * (MOST_FAULTS + 2),
+            f"{{path}}: 2 more faults, lines {MOST_FAULTS + 1}, {MOST_FAULTS + 2}\n"
+            "  fix: mend these first, or leave them out: --lenient",
+        ),
+    ],
+)
+def test_rows_that_are_wrong_are_told_with_their_fix(rows: list[str], told: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_run(path)
+    assert str(caught.value.faults[-1]) == told.format(path=path)
+
+
+def test_a_run_without_a_row_meets_no_judgements(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text("\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        score_runs([tmp_path / "a.run"], tmp_path / "a.qrels", Scoring())
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.run'}: the run has no rows\n"
+        "  fix: name the run that the retriever wrote: q1 Q0 d3 1 0.9 name"
     )
