@@ -109,13 +109,17 @@ def test_judgements_and_runs_without_a_row_say_what_a_row_is(tmp_path: Path) -> 
         ),
         (
             ['{"query": "q1", "doc": "d1", "score": 1}', '{"query": "q1", "doc": "d2"}'],
-            "{path}: 1 of 2 rows have no score\n"
-            "  fix: give every row a score, or none: then their order counts",
+            (
+                "{path}: 1 of 2 rows have no score\n"
+                "  fix: give every row a score, or none: then their order counts"
+            ),
         ),
         (
             ["{"] * (MOST_FAULTS + 2),
-            f"{{path}}: 2 more faults, lines {MOST_FAULTS + 1}, {MOST_FAULTS + 2}\n"
-            "  fix: mend these first, or leave them out: --lenient",
+            (
+                f"{{path}}: 2 more faults, lines {MOST_FAULTS + 1}, {MOST_FAULTS + 2}\n"
+                "  fix: mend these first, or leave them out: --lenient"
+            ),
         ),
     ],
 )
