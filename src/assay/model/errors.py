@@ -16,7 +16,7 @@ Exit codes: 0 fine, 1 a gate or a check failed, 2 the input or the call is wrong
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -59,10 +59,20 @@ class AssayError(Exception):
         self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
+    def __reduce__(self) -> tuple[Callable[..., AssayError], tuple[object, ...]]:
+        # A class may take more than its message, and add a fix: another process gets what was made here.
+        return _made_again, (type(self), self.args, self.__dict__)
+
     @property
     def reason(self) -> str:
         """The message on one line and without the fixes, for places that tell of many errors."""
         return "; ".join(f"{one.where}: {one.what}" if one.where else one.what for one in self.faults)
+
+
+def _made_again(kind: type[AssayError], args: tuple[object, ...], state: dict[str, object]) -> AssayError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(AssayError):
