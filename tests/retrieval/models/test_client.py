@@ -93,7 +93,9 @@ def test_a_server_that_asks_for_too_long_a_wait_is_not_waited_for():
 def test_a_refusal_is_final_and_shown_in_the_server_s_words(body: object):
     with (
         serving(failing(Answer(body=body, status=404))) as server,
-        pytest.raises(EndpointError, match=r"/v1/x answered 404: no such model 'm'\n  fix: see that base_url and model") as caught,
+        pytest.raises(
+            EndpointError, match=r"/v1/x answered 404: no such model 'm'\n  fix: see that base_url and model"
+        ) as caught,
     ):
         caller(server.url, []).post("/x", {})
     assert caught.value.status == 404
@@ -112,8 +114,8 @@ def test_when_it_never_passes_the_last_answer_is_told():
 
 
 def test_a_server_that_does_not_answer_in_time_is_asked_again():
-    with serving(failing(Answer(body={}, wait_s=0.5))) as server:
-        made = caller(server.url, [], timeout_s=0.1)
+    with serving(failing(Answer(body={}, wait_s=4.0))) as server:
+        made = caller(server.url, [], timeout_s=1.0)
         assert made.post("/x", {}) == {"fine": True}
     assert made.retried == 1
 
