@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import msgspec
 
+from assay.model.cells import wide_cells
 from assay.model.documents import Document
 from assay.model.errors import Fault, in_line_order, nearest
 from assay.model.notices import Notice
@@ -142,12 +142,8 @@ def _plain(raw: msgspec.Raw) -> str | None:
 
 
 def _csv_rows(text: str, name: str, delimiter: str | None, faults: list[Fault]) -> Iterator[_Row]:
-    # Whole documents in one cell are normal; the limit is a C long (32 bits on Windows).
-    previous = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    try:
+    with wide_cells():
         yield from _csv_cells(text, name, delimiter or _delimiter(text), faults)
-    finally:
-        csv.field_size_limit(previous)
 
 
 def _csv_cells(text: str, name: str, delimiter: str, faults: list[Fault]) -> Iterator[_Row]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.model.cells import wide_cells
 from assay.model.errors import Fault, InputError
 from assay.store.jsonl import read_text
 
@@ -41,12 +41,8 @@ def parse_table(text: str, *, where: str, tabs: bool = False) -> Table:
     >>> parse_table('a,b\n"1, one","two\nlines"\n', where="t.csv").rows
     ((2, {'a': '1, one', 'b': 'two\nlines'}),)
     """
-    # Whole documents stand in cells; the limit is a C long, which has 32 bits on some systems.
-    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    try:
+    with wide_cells():
         return _parse(text, where, "\t" if tabs else ",")
-    finally:
-        csv.field_size_limit(before)
 
 
 def _parse(text: str, where: str, delimiter: str) -> Table:

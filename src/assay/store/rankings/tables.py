@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
+from assay.model.cells import wide_cells
 from assay.model.errors import Fault, InputError
 from assay.store.rankings import columns
 from assay.store.rankings.batch import Batch, UncleanError, batch_of
@@ -18,6 +18,8 @@ from assay.store.rankings.records import id_text
 from assay.store.rankings.rows import Rows, is_number
 
 if TYPE_CHECKING:
+    from _csv import Reader
+
     import polars as pl
 
 Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame"
@@ -167,8 +169,12 @@ def csv_rows(path: Path, rows: Rows, *, judgements: bool) -> None:
         raise InputError(
             Fault(where=f"{path}:{line}", what="not UTF-8", fix="save the file as UTF-8")
         ) from None
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(path, data))
+    with wide_cells():
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(path, data))
+        _take_lines(reader, rows, judgements=judgements)
+
+
+def _take_lines(reader: Reader, rows: Rows, *, judgements: bool) -> None:
     header = next(reader, list[str]())
     query, doc, number = columns.needed(header, rows.where, judgements=judgements)
     at = [header.index(name) for name in (query, doc, *([number] if number else []))]
