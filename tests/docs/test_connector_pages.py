@@ -12,7 +12,7 @@ import pytest
 from assay.connectors.frameworks import KINDS
 from assay.connectors.registry import TYPES
 from conformance import stand_ins
-from conformance.postgresql_server import postgresql_url
+from conformance.postgresql_server import own_database
 from conformance.redis_server import redis_url
 from conformance.stand_in import StandIn, serving
 from connectors.search_server import running
@@ -46,7 +46,7 @@ def served(name: str, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     """Start what a page's examples need, and say where it is in the environment."""
     others: dict[str, Callable[[], AbstractContextManager[str]]] = {"redis": redis_host, "http": http_host}
     if name == "postgresql":
-        monkeypatch.setenv("SHOP_DATABASE", postgresql_url().removeprefix("postgresql://"))
+        monkeypatch.setenv("SHOP_DATABASE", own_database("pages").removeprefix("postgresql://"))
         yield
     elif name in STAND_INS or name in others:
         host = serving(STAND_INS[name]()) if name in STAND_INS else others[name]()

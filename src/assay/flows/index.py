@@ -93,7 +93,8 @@ def index_chunks(
         where = f"{read.type} {shown(read.url)}"
         raise RetrieverError(
             f"{where}: {type(error).__name__}: {error}",
-            fix="see that the engine runs, and that url and table name what it may write",
+            fix="see that the engine runs, that url and table name what it may write, "
+            "and that no chunks of another embedder stand there: --set table=NAME makes a new one",
         ) from error
     return IndexReport(
         engine=read.type,
