@@ -259,9 +259,9 @@ by -0.7, +0.4 and +2.7, so that where they were cut is still not known. The repo
 CLUSTERS = """\
 ### The Cluster rows
 
-`python benchmarks/published/chroma.py SHARED Cluster [--full]`. Written anew from the report and from the sizes in its
-code: pieces of at most 50 cl100k tokens by the recursive chunker, put together up to 5 (250) or 4 (200) so
-that the sum of their cosines, less the mean cosine of the document's pieces, is the largest.
+`python benchmarks/published/chroma.py SHARED Cluster [--full]`. Written anew from the report and from the
+sizes in its code: pieces of at most 50 cl100k tokens by the recursive chunker, put together up to 5 (250) or
+4 (200) so that the sum of their cosines, less the mean cosine of the document's pieces, is the largest.
 
 """
 CLUSTERS_CLOSING = """
