@@ -72,9 +72,9 @@ Made by `python benchmarks/sweep.py SHARED`, in one run: 24 configurations (fixe
 and 800 characters; dense, sparse, hybrid; without and with a lexical reranker) over the 5 documents and 472
 questions of Chroma's chunking set; vectors of {DIMENSIONS} dimensions without a model, {POOL} candidates,
 k = {K}, latencies, JSON and an HTML page. Cold: nothing is cached before. Peer: retrieval-lab 0.1.0.
-Machine: {{cores}} cores, load {{load:.0f}} (the runs' own included). A second worker does nothing twice: its processor
-time shows that. It halves what lies between the start and the conclusions, about five sixths of the whole:
-planning before, intervals and the page after are done once.
+Machine: {{cores}} cores, load {{load:.0f}} (the runs' own included). A second worker does nothing twice: its
+processor time shows that. It halves what lies between the start and the conclusions, about five sixths of
+the whole: planning before, intervals and the page after are done once.
 """
 HEAD = (
     "| command | seconds | processor seconds | times faster (clock) | times less work |",
