@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 _NORMAL = NormalDist()
 _TINY = 1e-300
+_NEAR_THE_MIDDLE = 0.75
 
 
 def normal_cdf(z: float) -> float:
@@ -112,6 +113,10 @@ def student_quantile(p: float, degrees: int) -> float:
         return 0.0
     if p < 0.5:
         return -student_quantile(1.0 - p, degrees)
+    if p < _NEAR_THE_MIDDLE:
+        # the other tail, because 1 - tail would keep few digits
+        rest = beta_quantile(2.0 * p - 1.0, 0.5, degrees / 2.0)
+        return sqrt(degrees * rest / (1.0 - rest))
     tail = beta_quantile(2.0 * (1.0 - p), degrees / 2.0, 0.5)
     value = sqrt(degrees * (1.0 - tail) / tail) if tail > 0.0 else float("inf")
     return value if isfinite(value) else 1.0 / _TINY
