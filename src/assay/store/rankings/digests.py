@@ -64,41 +64,33 @@ def remembered_digest(path: Path, folder: Path) -> str:
         at = os.fstat(file.fileno())
     place = str(path.resolve())
     note = folder / f"{hashlib.blake2b(place.encode(), digest_size=16).hexdigest()}.json"
-
-    def seen(digest: str) -> _Seen:
-        return _Seen(
-            path=place,
-            size=at.st_size,
-            mtime_ns=at.st_mtime_ns,
-            ctime_ns=at.st_ctime_ns,
-            inode=at.st_ino,
-            device=at.st_dev,
-            digest=digest,
-        )
-
     try:
         kept = msgspec.json.decode(note.read_bytes(), type=_Seen)
     except (OSError, msgspec.DecodeError):
         kept = None
-    if kept is not None and kept == seen(kept.digest):
+    if kept is not None and kept == _seen(place, at, kept.digest):
         return kept.digest
     began = time.time_ns()
-    made = seen(content_digest(path))
-    if max(at.st_mtime_ns, at.st_ctime_ns) < began - _SETTLED_NS and _same(path, at):
-        write_bytes(note, msgspec.json.encode(made))
+    made = _seen(place, at, content_digest(path))
+    if max(at.st_mtime_ns, at.st_ctime_ns) < began - _SETTLED_NS:
+        try:
+            after = path.stat()
+        except OSError as error:
+            raise InputError(
+                Fault(where=str(path), what="went away while it was read", fix="run the command again")
+            ) from error
+        if made == _seen(place, after, made.digest):
+            write_bytes(note, msgspec.json.encode(made))
     return made.digest
 
 
-def _same(path: Path, before: os.stat_result) -> bool:
-    """Return whether the file is still as it was before it was read."""
-    try:
-        now = path.stat()
-    except OSError as error:
-        raise InputError(
-            Fault(where=str(path), what="went away while it was read", fix="run the command again")
-        ) from error
-    return (now.st_size, now.st_mtime_ns, now.st_ctime_ns) == (
-        before.st_size,
-        before.st_mtime_ns,
-        before.st_ctime_ns,
+def _seen(place: str, at: os.stat_result, digest: str) -> _Seen:
+    return _Seen(
+        path=place,
+        size=at.st_size,
+        mtime_ns=at.st_mtime_ns,
+        ctime_ns=at.st_ctime_ns,
+        inode=at.st_ino,
+        device=at.st_dev,
+        digest=digest,
     )

@@ -131,7 +131,7 @@ def _sliced_plain(path: Path, size: int) -> Iterator[bytes]:
         while True:
             file.seek(start + size)
             more = _to_line_end(file)
-            more += _to_next_word(file, start + size + more)
+            more += _to_next_word(file, start + size + more, size)
             file.seek(start)
             data = file.read(size + more)
             if not data:
@@ -147,11 +147,11 @@ def _to_line_end(file: BinaryIO) -> int:
     return more + near.find(b"\n") + 1
 
 
-def _to_next_word(file: BinaryIO, start: int) -> int:
+def _to_next_word(file: BinaryIO, start: int, most: int) -> int:
     """Return how many bytes from the beginning of a line have lines that begin with the same word."""
     file.seek(start)
     more, word = 0, None
-    while more < SLICE and (line := file.readline()):
+    while more < most and (line := file.readline()):
         first = line[:_NEAR].split(None, 1)[:1]
         if word is not None and first != word:
             break
