@@ -115,8 +115,7 @@ def check_scale(max_grade: float) -> None:
 
 
 def _weight(columns: Columns, rows: Rows, measure: Measure) -> Floats:
-    if measure.k is not None:
-        rows = rows.where(rows.rank <= measure.k)
+    rows = rows.within(measure.k)
     if not len(rows):
         return np.zeros(columns.n)
     return columns.sum(rows, powers(measure.p, int(rows.rank.max()))[rows.rank])
@@ -134,9 +133,7 @@ def _rbp_residual(columns: Columns, measure: Measure) -> Floats:
 
 
 def _err(columns: Columns, measure: Measure) -> Floats:
-    rows = columns.relevant()
-    if measure.k is not None:
-        rows = rows.where(rows.rank <= measure.k)
+    rows = columns.relevant(k=measure.k)
     scale = gain_of(measure.max_grade, "exp") + 1.0
     stops = gains_of(np.minimum(rows.grade, measure.max_grade), "exp") / scale
     total = np.zeros(columns.n)

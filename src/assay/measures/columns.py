@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from assay.model.relevance import Judged, JudgedRows
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Column = TypeVar("Column", Floats, Ints)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,10 @@ class Rows:
         # by positions, which is several times faster than by the mask
         return Rows(query=self.query[chosen], rank=self.rank[chosen], grade=self.grade[chosen])
 
+    def within(self, k: int | None) -> Rows:
+        """Return the rows of the first ``k`` ranks; all of them without a cut."""
+        return self if k is None else self.where(self.rank <= k)
+
     def __len__(self) -> int:
         return len(self.query)
 
@@ -49,6 +56,8 @@ class Rows:
 
     def running(self, counted: Bools) -> Ints:
         """Return how many rows of the mask stand in the row's query up to the row, itself included."""
+        if counted.all():
+            return self.position()
         sums = np.cumsum(counted)
         starts = self.starts()
         lengths = np.diff(np.append(starts, len(self)))
@@ -83,9 +92,9 @@ class Columns:
         self._negative = judged.negative
         self._met = _checked(judged.found, self.n, "found")
         self._ideal = _checked(judged.ideal, self.n, "ideal")
-        self._rows: dict[float | None, Rows] = {}
+        self._kept = judged.ideal.kept
+        self._rows: dict[tuple[float | None, int | None], Rows] = {}
         self._earning: dict[float | None, Rows] = {}
-        self._totals: dict[tuple[float | None, int | None], Ints] = {}
         self._found: dict[tuple[float | None, int | None], Ints] = {}
         self._earned: dict[tuple[float | None, int | None], Ints] = {}
 
@@ -96,11 +105,13 @@ class Columns:
         """Every judged item that the lists hold, relevant or not."""
         return self._met
 
-    def relevant(self, rel: float | None = None) -> Rows:
-        """Return the relevant items that the lists hold."""
-        if rel not in self._rows:
-            self._rows[rel] = self._met.where(_passes(self._met.grade, rel))
-        return self._rows[rel]
+    def relevant(self, rel: float | None = None, k: int | None = None) -> Rows:
+        """Return the relevant items that the lists hold within the cut."""
+        if (rel, None) not in self._rows:
+            self._rows[rel, None] = self._met.where(_passes(self._met.grade, rel))
+        if (rel, k) not in self._rows:
+            self._rows[rel, k] = self._rows[rel, None].within(k)
+        return self._rows[rel, k]
 
     def earning(self, rel: float | None = None) -> Rows:
         """Return one row for each rank that earned something (a rank may earn two anchors at once)."""
@@ -116,27 +127,44 @@ class Columns:
 
     def ideal_rows(self, k: int | None = None) -> Rows:
         """Return the items of the best imaginable lists within the cut."""
-        return self._ideal if k is None else self._ideal.where(self._ideal.rank <= k)
+        return self._ideal.within(k)
 
     # counts, one a query
 
     def total(self, rel: float | None = None, k: int | None = None) -> Ints:
         """Return how many relevant items there are, or how many of them the best list holds by ``k``."""
-        if (rel, k) not in self._totals:
-            rows = self._ideal.where(_passes(self._ideal.grade, rel))
-            self._totals[rel, k] = self._count(rows, k)
-        return self._totals[rel, k]
+
+        def count() -> Ints:
+            return self._count(self._ideal.where(_passes(self._ideal.grade, rel)).within(k))
+
+        return self.of_ideal(("total", rel, k), count)
+
+    def of_ideal(self, name: tuple[object, ...], make: Callable[[], Column]) -> Column:
+        """Return what is worked out from the best imaginable lists alone, once for all runs.
+
+        Args:
+            name: what it is, with all that it depends on.
+            make: works it out; one value a query.
+        """
+        made = self._kept.get((self.n, name))
+        if made is None:
+            made = make()
+            made.flags.writeable = False
+            self._kept[self.n, name] = made
+        return cast("Column", made)
 
     def found(self, rel: float | None, k: int | None) -> Ints:
         """Return how many relevant items stand within the cut."""
         if (rel, k) not in self._found:
-            self._found[rel, k] = self._count(self.relevant(rel), k)
+            rows = self.relevant(rel, k)
+            whole = k is not None and rows is self.relevant(rel)  # the cut cuts nothing off
+            self._found[rel, k] = self.found(rel, None) if whole else self._count(rows)
         return self._found[rel, k]
 
     def earned(self, rel: float | None, k: int | None) -> Ints:
         """Return how many ranks within the cut earned something; the same as ``found`` for chunks."""
         if (rel, k) not in self._earned:
-            self._earned[rel, k] = self._count(self.earning(rel), k)
+            self._earned[rel, k] = self._count(self.earning(rel).within(k))
         return self._earned[rel, k]
 
     def nonrelevant(self, rel: float | None) -> Ints:
@@ -144,10 +172,10 @@ class Columns:
 
         Grades below 0 are left out: TREC's files mean "pooled, but not judged" by them.
         """
-        low = self._count(self._ideal, None) - self.total(rel)
-        seen = self._count(self._met.where(self._met.grade == 0), None)
+        low = self._count(self._ideal) - self.total(rel)
+        seen = self._count(self._met.where(self._met.grade == 0))
         known = 0 if self._nonrelevant is None else self._nonrelevant
-        negative = self._count(self._met.where(self._met.grade < 0), None)
+        negative = self._count(self._met.where(self._met.grade < 0))
         if self._negative is not None:
             negative = np.maximum(negative, self._negative)
         return low + np.maximum(known - negative, seen)
@@ -156,7 +184,7 @@ class Columns:
     def labelled(self) -> Bools:
         """Whether a query has any judgement at all."""
         known = 0 if self._nonrelevant is None else self._nonrelevant
-        return (self._count(self._ideal, None) + self._count(self._met, None) + known) > 0
+        return (self._count(self._ideal) + self._count(self._met) + known) > 0
 
     # results, one a query
 
@@ -169,8 +197,8 @@ class Columns:
         """Return the values, with NaN for the queries that have nothing relevant."""
         return np.where(self.total(rel) > 0, values, np.nan)
 
-    def _count(self, rows: Rows, k: int | None) -> Ints:
-        return np.bincount(rows.query if k is None else rows.query[rows.rank <= k], minlength=self.n)
+    def _count(self, rows: Rows) -> Ints:
+        return np.bincount(rows.query, minlength=self.n)
 
 
 def ratio(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

@@ -111,9 +111,7 @@ def ndcg_at_k(
     return None if dcg is None else min(1.0, dcg / ideal)
 
 
-def _sum_of_gains(columns: Columns, rows: Rows, gain: Gain, k: int | None) -> Floats:
-    if k is not None:
-        rows = rows.where(rows.rank <= k)
+def _sum_of_gains(columns: Columns, rows: Rows, gain: Gain) -> Floats:
     if not len(rows):
         return np.zeros(columns.n)
     table = divisors(int(rows.rank.max()))
@@ -121,12 +119,15 @@ def _sum_of_gains(columns: Columns, rows: Rows, gain: Gain, k: int | None) -> Fl
 
 
 def _dcg(columns: Columns, measure: Measure) -> Floats:
-    return columns.defined(_sum_of_gains(columns, columns.relevant(), measure.gain, measure.k))
+    return columns.defined(_sum_of_gains(columns, columns.relevant(k=measure.k), measure.gain))
 
 
 def _ndcg(columns: Columns, measure: Measure) -> Floats:
-    dcg = _sum_of_gains(columns, columns.relevant(), measure.gain, measure.k)
-    ideal = _sum_of_gains(columns, columns.ideal_rows(), measure.gain, measure.k)
+    dcg = _sum_of_gains(columns, columns.relevant(k=measure.k), measure.gain)
+    ideal = columns.of_ideal(
+        ("gains", measure.gain, measure.k),
+        lambda: _sum_of_gains(columns, columns.ideal_rows(measure.k), measure.gain),
+    )
     return np.minimum(1.0, ratio(dcg, ideal))
 
 

@@ -32,9 +32,7 @@ def judged_at_k(ranked: Sequence[str], judged: Relevant, k: int | None) -> float
 
 def _judged(columns: Columns, measure: Measure) -> Floats:
     rows = columns.met
-    rows = rows.where(rows.first_of_rank())
-    if measure.k is not None:
-        rows = rows.where(rows.rank <= measure.k)
+    rows = rows.where(rows.first_of_rank()).within(measure.k)
     shown = columns.retrieved if measure.k is None else np.minimum(columns.retrieved, measure.k)
     share = np.bincount(rows.query, minlength=columns.n) / np.maximum(shown, 1)
     return np.where((shown > 0) & columns.labelled, share, np.nan)

@@ -191,7 +191,9 @@ def distinct_rows(batch: Batch, keys: Keys) -> bool:
 
 def row_keys(batch: Batch) -> Keys:
     """Return 64 bits a row over query and document, within this batch."""
-    return batch.docs.keys() ^ np.repeat(scattered(np.arange(len(batch.queries))), batch.lengths)
+    keys = np.repeat(scattered(np.arange(len(batch.queries))), batch.lengths)
+    keys ^= batch.docs.keys()
+    return keys
 
 
 def pairs_of(batch: Batch, rows: Positions) -> list[tuple[str, str]]:

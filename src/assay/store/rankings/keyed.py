@@ -7,6 +7,7 @@ every row would be moved for the few that are looked for.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.store.rankings.ids import Keys, Positions
 from assay.store.rankings.stretches import ranges
@@ -25,31 +26,39 @@ _FEWEST_BITS = 10
 
 def wanted_rows(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
     """Return the rows whose key is wanted, ascending, and the place of each among the wanted."""
-    bits = max(_FEWEST_BITS, (len(wanted) - 1).bit_length() + _TABLE_BITS_A_ROW)
-    shift = np.uint64(64 - bits)
-    slots, every = (wanted >> shift).view(np.int64), np.arange(len(wanted))
-    table = np.zeros(1 << bits, np.bool_)
-    table[slots] = True
-    rows = np.flatnonzero(np.take(table, (keys >> shift).view(np.int64)))
-    some = keys[rows]
-    at = (some >> shift).view(np.int64)
+    found = _rows_of_distinct_wanted(keys, wanted)
+    return _searched(keys, wanted) if found is None else found
+
+
+def _rows_of_distinct_wanted(keys: Keys, wanted: Keys) -> tuple[Positions, Positions] | None:
+    """Return what ``wanted_rows`` does, or None when two wanted keys are equal."""
+    leading = np.uint16 if len(wanted) < _CONTESTED[np.dtype(np.uint16)] else np.uint32
+    numbers = np.arange(1, len(wanted) + 1, dtype=leading)
+    shift, slots = _slots(wanted, _TABLE_BITS_A_ROW)
     # Where each place of the table leads: where several lead to one place, it keeps the last of them ...
-    lead = np.empty(1 << bits, np.intp)
-    lead[slots] = every
-    place = lead[at]
-    equal = np.flatnonzero(wanted[place] == some)
-    others = np.flatnonzero(lead[slots] != every)
+    lead = np.zeros(1 << (64 - int(shift)), leading)
+    lead[slots] = numbers
+    led = np.take(lead, (keys >> shift).view(np.int64))
+    passing = np.flatnonzero(led != 0)
+    some, place = keys[passing], led[passing] - np.int64(1)
+    equal = wanted[place] == some
+    kept = lead[slots]
+    others = np.flatnonzero(kept != numbers)
     if not len(others):
-        return rows[equal], place[equal]
-    # ... and the others are searched for, by the rows that come to such a place.
-    table[slots] = False
-    table[slots[others]] = True
-    coming = np.flatnonzero(table[at])
-    row, which = _searched(some[coming], wanted[others])
-    rows = np.concatenate([rows[equal], rows[coming[row]]])
-    # two ascending columns, one after the other: a stable sort merges them
-    order = np.argsort(rows, kind="stable")
-    return rows[order], np.concatenate([place[equal], others[which]])[order]
+        chosen = np.flatnonzero(equal)
+        return passing[chosen], place[chosen]
+    if (wanted[others] == wanted[kept[others] - np.int64(1)]).any():
+        return None
+    # ... and the others are asked for among the rows that did not find theirs, by other bits.
+    missed = np.flatnonzero(~equal)
+    further = _rows_of_distinct_wanted(_turned(some[missed]), _turned(wanted[others]))
+    if further is None:
+        return None
+    which, there = further
+    place[missed[which]] = others[there]
+    equal[missed[which]] = True
+    chosen = np.flatnonzero(equal)
+    return passing[chosen], place[chosen]
 
 
 def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positions] | None:
@@ -102,6 +111,12 @@ def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positi
 def distinct_keys(keys: Keys) -> bool:
     """Return whether no two keys are equal."""
     return wanted_rows_of_distinct(keys, keys[:0]) is not None
+
+
+def _slots(keys: Keys, bits_a_row: int) -> tuple[np.uint64, NDArray[np.int64]]:
+    """Return by how much a table's keys are shifted, and the place of each."""
+    shift = np.uint64(64 - max(_FEWEST_BITS, (len(keys) - 1).bit_length() + bits_a_row))
+    return shift, (keys >> shift).view(np.int64)
 
 
 def _turned(keys: Keys) -> Keys:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import chain, pairwise, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ _PIECE_ROWS = 1 << 18
 """Rows that meet together: few enough for the cache, many enough that calls do not count."""
 
 _LONG_ROWS = 1 << 16
-"""After a piece of so many rows the others are met on threads."""
+"""From the first piece of so many rows on they are met on threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +126,14 @@ class Meet:
         """
         pieces = (piece for batch in batches for piece in _pieces(batch))
         for piece in pieces:
-            self.add(piece)  # which also makes what all pieces share
-            if len(piece) >= _LONG_ROWS:
-                break
-        else:
-            return self.meeting()
-        # where the run is read meanwhile, that keeps other threads busy
-        threads = THREADS if isinstance(batches, Sequence) else 1
-        for part in made_ahead(self._part, pieces, threads):
-            self._keep(part)
+            if len(piece) < _LONG_ROWS:
+                self.add(piece)
+                continue
+            self._judged_docs(piece.docs)  # all pieces share it
+            # where the run is read meanwhile, that keeps other threads busy
+            threads = THREADS if isinstance(batches, Sequence) else 1
+            for part in made_ahead(self._part, chain((piece,), pieces), threads):
+                self._keep(part)
         return self.meeting()
 
     def meeting(self) -> Meeting:

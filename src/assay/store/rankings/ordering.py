@@ -54,13 +54,19 @@ class Ordering:
         if single and scores is not None:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32)
-        self.nan = 0 if scores is None else _count_nan(scores)
+        self.nan = 0
         """Rows whose score is not a number; they stand last."""
         self._order: Positions | None = None
         self._sorted = scores
+        level = np.zeros(0, np.intp)
         if scores is not None:
-            self._sort(scores)
-        self._equal = self._equal_to_previous()
+            level = self._not_falling(scores)
+            heads = self._starts[batch.lengths > 0]
+            if np.isnan(scores[heads]).any() or np.isnan(scores[level]).any():
+                self.nan = int(np.isnan(scores).sum())
+            level = self._sorted_level(scores, level)
+        self._level = level
+        """Places whose score is that of the place before, in the same list; ascending."""
 
     def places(self, rows: Positions, stretch: NDArray[np.integer] | None = None) -> Places:
         """Return where some rows (by position in the batch) stand.
@@ -73,14 +79,19 @@ class Ordering:
         at = rows if self._order is None else self._inverse()[rows]
         start = self._starts[stretch]
         rank = at - start + 1
-        if self._equal is None:
+        if not len(self._level):
             return Places(rank=rank, first=rank, last=rank)
-        tied = np.flatnonzero(self._equal[at] | self._equal[at + 1])
+        equal = np.zeros(len(self._batch) + 1, np.bool_)
+        equal[self._level] = True
+        equal[self._level - 1] = True
+        tied = np.flatnonzero(np.take(equal, at))
         if not len(tied):
             return Places(rank=rank, first=rank, last=rank)
-        heads = np.flatnonzero(~self._equal)
+        # neighbours among them that do not touch are the end of one group and the beginning of the next
+        apart = np.flatnonzero(np.diff(self._level, prepend=-1) > 1)
+        heads, tails = self._level[apart] - 1, self._level[np.append(apart[1:], len(self._level)) - 1] + 1
         group = np.searchsorted(heads, at[tied], "right") - 1
-        head, tail = heads[group], heads[group + 1]
+        head, tail = heads[group], tails[group]
         first, last = rank.copy(), rank.copy()
         first[tied], last[tied] = head - start[tied] + 1, tail - start[tied]
         if self._ties != "given":
@@ -104,41 +115,46 @@ class Ordering:
         """Return the rows in order, list after list."""
         rows = np.arange(len(self._batch), dtype=np.intp)
         order = rows if self._order is None else self._order
-        if self._ties == "given" or self._equal is None:
+        if self._ties == "given" or not len(self._level):
             return order
         rank = self.places(rows).rank
         out = np.empty_like(rows)
         out[np.repeat(self._starts, self._batch.lengths) + rank - 1] = rows
         return out
 
-    def _sort(self, scores: NDArray[np.floating]) -> None:
-        rises = scores[1:] > scores[:-1]
-        if self.nan:
-            rises |= np.isnan(scores[:-1]) & ~np.isnan(scores[1:])
-        rises[self._starts[1:] - 1] = False
-        if not rises.any():
-            return
-        stretch = distinct(np.searchsorted(self._starts, np.flatnonzero(rises), "right") - 1)
-        lengths = self._batch.lengths[stretch]
-        rows = ranges(self._starts[stretch], lengths)
-        # numpy sorts NaN last, also when negated
-        inside = np.lexsort((-scores[rows], np.repeat(np.arange(len(stretch)), lengths)))
-        order = np.arange(len(scores), dtype=np.intp)
-        order[rows] = rows[inside]
-        self._order = order
-        self._sorted = scores[order]
+    def _not_falling(self, scores: NDArray[np.floating]) -> Positions:
+        """Return the places inside lists whose score is not below that of the place before; NaN is not."""
+        level = np.ones(len(scores) + 1, np.bool_)
+        np.less(scores[1:], scores[:-1], out=level[1:-1])
+        np.logical_not(level, out=level)
+        level[self._starts] = False
+        level[-1] = False
+        return np.flatnonzero(level)
 
-    def _equal_to_previous(self) -> NDArray[np.bool_] | None:
-        """Return the mask of places whose score is the previous one's in the list, one more than rows."""
-        scores = self._sorted
-        if scores is None or not len(scores):
-            return None
-        equal = np.zeros(len(scores) + 1, np.bool_)
-        equal[1:-1] = scores[1:] == scores[:-1]
+    def _sorted_level(self, scores: NDArray[np.floating], places: Positions) -> Positions:
+        """Sort the lists that are out of order; return the places that then equal the one before them.
+
+        Args:
+            scores: of all rows.
+            places: from ``_not_falling``.
+        """
+        own, before = scores[places], scores[places - 1]
+        rises = own > before
         if self.nan:
-            equal[1:-1] |= np.isnan(scores[1:]) & np.isnan(scores[:-1])
-        equal[self._starts] = False
-        return equal if equal.any() else None
+            rises |= np.isnan(before) & ~np.isnan(own)
+        if rises.any():
+            stretch = distinct(np.searchsorted(self._starts, places[rises], "right") - 1)
+            lengths = self._batch.lengths[stretch]
+            rows = ranges(self._starts[stretch], lengths)
+            # numpy sorts NaN last, also when negated
+            inside = np.lexsort((-scores[rows], np.repeat(np.arange(len(stretch)), lengths)))
+            order = np.arange(len(scores), dtype=np.intp)
+            order[rows] = rows[inside]
+            self._order = order
+            self._sorted = scores = scores[order]
+            places = self._not_falling(scores)
+            own, before = scores[places], scores[places - 1]
+        return places[(own == before) | (np.isnan(own) & np.isnan(before))]
 
     def _settle(self, head: Positions, tail: Positions, at: Positions) -> Positions:
         """Return the place (from 0) of each tied row in its group, document ids down."""
@@ -162,10 +178,3 @@ class Ordering:
         inverse = np.empty_like(self._order)
         inverse[self._order] = np.arange(len(inverse))
         return inverse
-
-
-def _count_nan(scores: NDArray[np.floating]) -> int:
-    with np.errstate(all="ignore"):
-        if not np.isnan(scores.sum()):  # one look at a clean column; infinities of both signs take two
-            return 0
-    return int(np.isnan(scores).sum())
