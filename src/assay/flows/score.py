@@ -170,11 +170,12 @@ def _scored(
     else:
         met, values = _as_tool(run, judgements, measures, rules, scoring, tool)
     table = ScoreTable(query_ids=judgements.query_ids, values=values, ceilings=best(), groups=groups)
-    tied, tie_notice = _ties(run.name, met.meeting, measures, table) if tool is None else ({}, None)
+    means = {name: table.average(name) for name in values}
+    tied, tie_notice = _ties(run.name, met.meeting, measures, table, means) if tool is None else ({}, None)
     return ScoredRun(
         name=run.name,
         table=table,
-        means={name: table.average(name) for name in values},
+        means=means,
         counts=_counts(met.meeting, judgements),
         by={column: _by(table, cells) for column, cells in groups.items()},
         tied=tied,
@@ -246,7 +247,11 @@ def _by(table: ScoreTable, cells: Sequence[str | None]) -> dict[str, dict[str, A
 
 
 def _ties(
-    run: str, meeting: Meeting, measures: Sequence[Measure], table: ScoreTable
+    run: str,
+    meeting: Meeting,
+    measures: Sequence[Measure],
+    table: ScoreTable,
+    means: Mapping[str, Average],
 ) -> tuple[dict[str, tuple[float, float]], Notice | None]:
     """Return the range of each mean over tie orders, where there is one, and the sentence about it."""
     if meeting.first is meeting.last:
@@ -265,7 +270,7 @@ def _ties(
         if not one.changed.any():
             continue
         changed |= one.changed
-        mean, values = table.average(name), table.values[name][tied]
+        mean, values = means[name], table.values[name][tied]
         low, high = (_mean_with(mean, values, ends) for ends in (one.worst, one.best))
         if low is not None and high is not None:
             ranges[name] = (low, high)

@@ -110,7 +110,7 @@ def batch_of(frame: pl.DataFrame) -> Batch:
     return Batch(
         queries=runs["value"].to_list(),
         lengths=runs["len"].to_numpy().astype(np.int64),
-        docs=FrameDocs(frame["doc"]),
+        docs=FrameDocs.hashed(frame["doc"]),
         scores=frame["score"].to_numpy() if "score" in frame.columns else None,
         ranks=frame["rank"].to_numpy() if "rank" in frame.columns else None,
     )
@@ -125,10 +125,17 @@ def stacked(batches: Sequence[Batch]) -> Batch:
     ranks = [batch.ranks for batch in batches if batch.ranks is not None]
     queries = [query for batch in batches for query in batch.queries]
     lengths = np.concatenate([batch.lengths for batch in batches])
-    fresh = np.array([i == 0 or queries[i] != queries[i - 1] for i in range(len(queries))], np.bool_)
+    # inside a batch neighbours differ; where one ends, a query may go on
+    fresh = np.ones(len(queries), np.bool_)
+    for start in np.cumsum([len(batch.queries) for batch in batches[:-1]]).tolist():
+        if 0 < start < len(queries):
+            fresh[start] = queries[start] != queries[start - 1]
+    if not fresh.all():
+        queries = [query for query, new in zip(queries, fresh.tolist(), strict=True) if new]
+        lengths = np.add.reduceat(lengths, np.flatnonzero(fresh))
     return Batch(
-        queries=[query for query, new in zip(queries, fresh.tolist(), strict=True) if new],
-        lengths=np.add.reduceat(lengths, np.flatnonzero(fresh)) if len(lengths) else lengths,
+        queries=queries,
+        lengths=lengths,
         docs=joined([batch.docs for batch in batches]),
         scores=np.concatenate(scores) if len(scores) == len(batches) else None,
         ranks=np.concatenate(ranks) if len(ranks) == len(batches) else None,

@@ -13,7 +13,8 @@ from assay.model.notices import Notice
 from assay.model.relevance import Judged, JudgedRows
 from assay.store.rankings.ids import Docs
 
-_WIDEST_STEP = 2**16
+_MOST_STEPS = 8
+"""Whole grades up to this one are counted instead of sorted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,28 +48,33 @@ class Judgements:
     @cached_property
     def nonrelevant(self) -> NDArray[np.int64]:
         """Judged documents with grade 0 or below, a query."""
-        return np.bincount(self.query[self.grades <= 0], minlength=len(self.query_ids))
+        return np.diff(self.offsets) - self.relevant
 
     @cached_property
     def negative(self) -> NDArray[np.int64]:
         """How many of them have a grade below 0: in TREC's files, pooled but not judged."""
-        return np.bincount(self.query[self.grades < 0], minlength=len(self.query_ids))
+        return self._count(self.grades < 0)
 
     @cached_property
     def relevant(self) -> NDArray[np.int64]:
         """Relevant documents, a query."""
-        return np.bincount(self.query[self.grades > 0], minlength=len(self.query_ids))
+        return self._count(self.grades > 0)
 
     @cached_property
     def ideal(self) -> JudgedRows:
         """The best imaginable lists: what is relevant, best first."""
-        chosen = self.grades > 0
-        query, grades = self.query[chosen], self.grades[chosen]
-        order = _down_within(query, grades)
-        query, grades = query[order], grades[order]
-        starts = np.cumsum(self.relevant) - self.relevant
-        rank = np.arange(1, len(query) + 1) - starts[query]
-        return JudgedRows(query=query, rank=rank.astype(np.int32), grade=grades)
+        relevant = self.relevant
+        query = np.repeat(np.arange(len(relevant), dtype=np.int32), relevant)
+        starts = np.repeat(np.cumsum(relevant) - relevant, relevant)
+        rank = (np.arange(1, len(query) + 1) - starts).astype(np.int32)
+        chosen = np.flatnonzero(self.grades > 0)
+        return JudgedRows(
+            query=query, rank=rank, grade=_down_within(query, self.grades[chosen], len(relevant))
+        )
+
+    def _count(self, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how many rows of a mask each query has."""
+        return np.diff(np.concatenate(([0], np.cumsum(rows)))[self.offsets])
 
     def best_lists(self) -> Judged:
         """Return the judged rows of a run that finds all that is relevant, best first, and nothing else."""
@@ -82,13 +88,14 @@ class Judgements:
         )
 
 
-def _down_within(query: NDArray[np.int32], grades: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the order by query, then grade down. Queries are ascending already."""
-    falls = (query[1:] > query[:-1]) | (grades[1:] <= grades[:-1])
-    if falls.all():
-        return np.arange(len(query))
-    if len(grades) and grades.max() < _WIDEST_STEP and (grades == np.floor(grades)).all():
-        # one sort of whole numbers instead of two of columns
-        key = query.astype(np.int64) * _WIDEST_STEP + (_WIDEST_STEP - 1 - grades.astype(np.int64))
-        return np.argsort(key, kind="stable")
-    return np.lexsort((-grades, query))
+def _down_within(query: NDArray[np.int32], grades: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return the grades of each query down. Queries are ascending already, grades above 0."""
+    if not len(grades):
+        return grades
+    highest = float(grades.max())
+    if highest <= _MOST_STEPS and (grades == np.floor(grades)).all():
+        # of a few steps nothing has to be sorted: how many rows of each a query has says all
+        steps = np.arange(int(highest), 0, -1)
+        place = query * np.int64(len(steps)) + (len(steps) - grades.astype(np.int64))
+        return np.repeat(np.tile(steps.astype(np.float64), n), np.bincount(place, minlength=n * len(steps)))
+    return grades[np.lexsort((-grades, query))]

@@ -98,14 +98,14 @@ def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positi
             places = rest if places is None else places[rest]
         rows = beaten if rows is None else rows[beaten]
         keys_left = _turned(beaten_keys)
-    # marking the rows orders them sooner than a sort
-    place_of = np.full(len(keys), -1, np.int32)
-    for row, place in found:
-        place_of[row] = place
-    marked = np.flatnonzero(place_of >= 0)
-    if len(marked) < sum(len(row) for row, _ in found):
+    row = np.concatenate([part for part, _ in found]) if found else np.zeros(0, np.intp)
+    place = np.concatenate([part for _, part in found]) if found else row
+    # numbers of 16 bits are ordered by their digits, which takes no comparing
+    order = np.argsort(row.astype(np.uint16) if len(keys) <= PIECE_ROWS else row, kind="stable")
+    row = row[order]
+    if (row[1:] == row[:-1]).any():
         return None  # two wanted keys are equal, and lead to one row
-    return marked, place_of[marked].astype(np.intp)
+    return row, place[order]
 
 
 def distinct_keys(keys: Keys) -> bool:

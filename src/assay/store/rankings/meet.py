@@ -72,7 +72,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What some whole queries met."""
+    """What some whole queries met; judged rows by query, then rank."""
 
     retrieved: NDArray[np.int64]
     """The query of each list that counts ..."""
@@ -84,8 +84,6 @@ class _Part:
     rank: NDArray[np.int32]
     first: NDArray[np.int32]
     last: NDArray[np.int32]
-    ordered: bool
-    """Whether the judged rows stand by query and rank already."""
     extra: list[str]
     contradicted: list[str]
     not_numbers: list[str]
@@ -116,7 +114,7 @@ class Meet:
         Raises:
             RepeatedError: a document stands twice for a query, and the rules do not fold it.
         """
-        self._keep(self._part(batch))
+        self._keep(self._part(batch, 0))
 
     def take(self, batches: Iterable[Batch]) -> Meeting:
         """Take a whole run and give what it met.
@@ -124,15 +122,16 @@ class Meet:
         Raises:
             RepeatedError: as ``add``.
         """
-        pieces = (piece for batch in batches for piece in _pieces(batch))
-        for piece in pieces:
+        pieces = _placed(piece for batch in batches for piece in _pieces(batch))
+        for piece, place in pieces:
             if len(piece) < _LONG_ROWS:
-                self.add(piece)
+                self._keep(self._part(piece, place))
                 continue
             self._judged_docs(piece.docs)  # all pieces share it
             # where the run is read meanwhile, that keeps other threads busy
             threads = THREADS if isinstance(batches, Sequence) else 1
-            for part in made_ahead(self._part, chain((piece,), pieces), threads):
+            rest = chain([(piece, place)], pieces)
+            for part in made_ahead(lambda placed: self._part(*placed), rest, threads):
                 self._keep(part)
         return self.meeting()
 
@@ -162,10 +161,10 @@ class Meet:
             folded=sum(part.folded for part in self._parts),
         )
 
-    def _part(self, batch: Batch) -> _Part:
+    def _part(self, batch: Batch, place: int) -> _Part:
         if self._rules.unlike_query:
             batch = _unlike_query(batch)
-        query = self._query_codes(batch.queries)
+        query = self._query_codes(batch.queries, place)
         batch, folds, (rows, judgement) = self._met_rows(batch, query)
         ordering = Ordering(batch, self._rules.ties, single=self._rules.single)
         wrong: list[int] = ordering.contradicted().tolist()
@@ -179,19 +178,21 @@ class Meet:
         if not known.all():
             extra = [name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0]
         stretch = batch.stretch[rows]
-        at = query[stretch]
-        places = ordering.places(rows, stretch)
+        at, grade, places = query[stretch], self._set.grades[judgement], ordering.places(rows, stretch)
         key = (at << 32) | places.rank
+        if not (key[1:] >= key[:-1]).all():
+            # in order but for a few, which a merge sort sees
+            order = np.argsort(key, kind="stable")
+            at, grade, places = at[order], grade[order], places.take(order)
         rank = places.rank.astype(np.int32)
         return _Part(
             retrieved=query[known],
             lengths=batch.lengths[known],
             query=at.astype(np.int32),
-            grade=self._set.grades[judgement],
+            grade=grade,
             rank=rank,
             first=places.first.astype(np.int32) if places.tied else rank,
             last=places.last.astype(np.int32) if places.tied else rank,
-            ordered=bool((key[1:] >= key[:-1]).all()),
             extra=extra,
             contradicted=[*batch.contradicted, *contradicted],
             not_numbers=not_numbers,
@@ -203,11 +204,19 @@ class Meet:
         self._answered[part.retrieved] = True
         self._parts.append(part)
 
-    def _query_codes(self, queries: list[str]) -> NDArray[np.int64]:
-        """Return the position of each query among the judged ones, -1 where it is not judged."""
-        position, n = self._set.position, len(queries)
-        first = position.get(queries[0], -1) if n else -1
+    def _query_codes(self, queries: list[str], place: int) -> NDArray[np.int64]:
+        """Return the position of each query among the judged ones, -1 where it is not judged.
+
+        Args:
+            queries: of a piece of the run.
+            place: how many queries of the run stand before them.
+        """
+        n = len(queries)
         # Both files have usually the same order; then one look is enough.
+        if self._set.query_ids[place : place + n] == tuple(queries):
+            return np.arange(place, place + n)
+        position = self._set.position
+        first = position.get(queries[0], -1) if n else -1
         if first >= 0 and self._set.query_ids[first : first + n] == tuple(queries):
             return np.arange(first, first + n)
         return np.fromiter(map(position.get, queries, repeat(-1)), np.int64, n)
@@ -274,9 +283,7 @@ class Meet:
             first = np.concatenate([part.first for part in parts])
             last = np.concatenate([part.last for part in parts])
         # no query stands in two parts
-        if all(part.ordered for part in parts) and all(
-            before.query[-1] < after.query[0] for before, after in pairwise(parts)
-        ):
+        if all(before.query[-1] < after.query[0] for before, after in pairwise(parts)):
             return query, grade, rank, first, last
         order = np.lexsort((rank, query))
         return query[order], grade[order], rank[order], first[order], last[order]
@@ -308,6 +315,14 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
         return
     for first, last, _, _ in batch.pieces(_PIECE_ROWS):
         yield batch.cut(first, last)
+
+
+def _placed(pieces: Iterable[Batch]) -> Iterator[tuple[Batch, int]]:
+    """Yield each piece with the number of queries before it."""
+    place = 0
+    for piece in pieces:
+        yield piece, place
+        place += len(piece.queries)
 
 
 def _unlike_query(batch: Batch) -> Batch:

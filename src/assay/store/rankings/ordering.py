@@ -36,6 +36,13 @@ class Places:
         """Whether any of the rows could stand elsewhere."""
         return self.first is not self.last
 
+    def take(self, rows: Positions) -> Places:
+        """Return the places of some of the rows, in their order."""
+        rank = self.rank[rows]
+        if not self.tied:
+            return Places(rank=rank, first=rank, last=rank)
+        return Places(rank=rank, first=self.first[rows], last=self.last[rows])
+
 
 class Ordering:
     """The order of every list of a batch.
@@ -81,7 +88,7 @@ class Ordering:
         rank = at - start + 1
         if not len(self._level):
             return Places(rank=rank, first=rank, last=rank)
-        equal = np.zeros(len(self._batch) + 1, np.bool_)
+        equal = np.zeros(len(self._batch), np.bool_)
         equal[self._level] = True
         equal[self._level - 1] = True
         tied = np.flatnonzero(np.take(equal, at))

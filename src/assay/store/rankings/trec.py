@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from assay.store.rankings.ahead import made_ahead
 from assay.store.rankings.batch import Batch, UncleanError, batch_of
+from assay.store.rankings.ids import FrameDocs
 from assay.store.rankings.opening import compression, sliced
 from assay.store.rankings.packed import PackedDocs
 
@@ -59,24 +60,30 @@ def clean_batches(path: Path, layout: Layout) -> Iterator[Batch]:
 def _large(data: bytes, layout: Layout) -> Batch:
     frame = _parsed(data, layout)
     if frame is None:
-        frame = _parsed(_tidied(data), layout)
+        data = _tidied(data)
+        frame = _parsed(data, layout)
     if frame is None:
         raise UncleanError
-    if not data.isascii():
-        _check_composed(frame)
     batch = batch_of(frame)
     if min(batch.queries, default="$") < "$" and any(query.startswith("#") for query in batch.queries):
+        raise UncleanError
+    if layout is RUN and (batch.docs.keys() == _key_of("Q0")).any() and (frame["doc"] == "Q0").any():
         raise UncleanError
     return batch
 
 
 def _parsed(data: bytes, layout: Layout) -> pl.DataFrame | None:
-    """Return the table of a slice, or None when it is not one row a line, with single separators."""
+    """Return the table of a slice, or None when it is not one row a line, with single separators.
+
+    Raises:
+        UncleanError: an id is not composed.
+    """
     import polars as pl  # noqa: PLC0415 - small files do without
 
     head = data[: data.find(b"\n")] if b"\n" in data else data
     blank, other = (b"\t", b" ") if b"\t" in head else (b" ", b"\t")
-    if other in data:
+    blanks, others, ascii_only = _letters(data, blank, other)
+    if others:
         return None
     names = ["query", "second", "doc", "rank", "score", "tag"] if layout is RUN else _QRELS_NAMES
     schema: dict[str, type[pl.DataType]] = dict.fromkeys(names, pl.String)
@@ -89,12 +96,34 @@ def _parsed(data: bytes, layout: Layout) -> pl.DataFrame | None:
         return None
     # No field that is read is empty, and the count says that no row is long: a blank inside an id would
     # have shifted the numbers. (A tag too few here and a word too many there pass: neither counts.)
-    letters = np.frombuffer(data, np.uint8)
-    if np.count_nonzero(letters == ord(blank)) != (layout.width - 1) * frame.height:
+    if blanks != (layout.width - 1) * frame.height:
         return None
-    if layout is RUN and (frame["doc"] == "Q0").any():
-        return None
+    if not ascii_only:
+        _check_composed(frame)
     return frame
+
+
+def _letters(data: bytes, blank: bytes, other: bytes) -> tuple[int, bool, bool]:
+    """Return how many blanks there are, whether there is another, and whether all letters are ASCII."""
+    letters = np.frombuffer(data, np.uint8)
+    blanks, others, highest = 0, False, 0
+    for start in range(0, len(letters), _PIECE):  # what is looked at thrice stays in the processor's cache
+        piece = letters[start : start + _PIECE]
+        blanks += int(np.count_nonzero(piece == ord(blank)))
+        others = others or bool((piece == ord(other)).any())
+        highest = max(highest, int(piece.max()))
+    return blanks, others, highest < _ASCII
+
+
+_PIECE = 1 << 17
+_ASCII = 128
+
+
+@cache
+def _key_of(text: str) -> np.uint64:
+    import polars as pl  # noqa: PLC0415 - the batch is polars' already
+
+    return FrameDocs(pl.Series([text])).keys()[0]
 
 
 def _read(
