@@ -10,6 +10,7 @@ call is wrong.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,11 @@ from assay.model.errors import AssayError, Fault, InputError, nearest
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command ``assay`` and leave with its exit code."""
-    raise SystemExit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+    code = _run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None:
+        # The process ends, and all that it holds goes with it: no need to look for cycles among its objects.
+        gc.freeze()
+    raise SystemExit(code)
 
 
 def run(arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.store.rankings import keyed
-from assay.store.rankings.keyed import distinct_keys, wanted_rows, wanted_rows_of_distinct
+from assay.store.rankings.keyed import Wanted, distinct_keys, wanted_rows_of_distinct
 
 NUMBERS = st.lists(st.integers(0, 40), max_size=40)
 SHIFTS = st.sampled_from([0, 51, 58])
@@ -25,7 +25,7 @@ def pairs_by_looking(rows: list[int], wanted: list[int]) -> list[tuple[int, int]
 
 @given(NUMBERS, st.lists(st.integers(0, 40), min_size=1, max_size=40), SHIFTS)
 def test_all_wanted_rows_are_found_also_equal_ones(rows: list[int], wanted: list[int], shift: int) -> None:
-    row, place = wanted_rows(keys_of(rows, shift), keys_of(wanted, shift))
+    row, place = Wanted.of(keys_of(wanted, shift)).rows_in(keys_of(rows, shift))
     assert row.tolist() == sorted(row.tolist())
     assert sorted(zip(row.tolist(), place.tolist(), strict=True)) == pairs_by_looking(rows, wanted)
 

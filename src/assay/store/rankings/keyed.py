@@ -6,6 +6,8 @@ every row would be moved for the few that are looked for.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,43 +24,59 @@ _LEVEL_TURN = 13
 _CONTESTED = {np.dtype(kind): np.iinfo(kind).max for kind in (np.uint16, np.uint32)}
 """Marks a place that several rows came to; more than any row's number."""
 _FEWEST_BITS = 10
+_MOST_OF_16 = np.iinfo(np.uint16).max
 
 
-def wanted_rows(keys: Keys, wanted: Keys) -> tuple[Positions, Positions]:
-    """Return the rows whose key is wanted, ascending, and the place of each among the wanted."""
-    found = _rows_of_distinct_wanted(keys, wanted)
-    return _searched(keys, wanted) if found is None else found
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Keys that are looked for, and a table of where they stand."""
 
+    keys: Keys
+    shift: np.uint64
+    """A key's place in the table is what this shift leaves of it."""
+    lead: NDArray[np.unsignedinteger]
+    """At each place the number (from 1) of the key that it leads to, the last of several; 0 for none."""
+    others: Positions
+    """The keys that the table does not lead to ..."""
+    further: Wanted | None
+    """... and a table of them by other bits; None when there are none, or two keys are equal."""
 
-def _rows_of_distinct_wanted(keys: Keys, wanted: Keys) -> tuple[Positions, Positions] | None:
-    """Return what ``wanted_rows`` does, or None when two wanted keys are equal."""
-    leading = np.uint16 if len(wanted) < _CONTESTED[np.dtype(np.uint16)] else np.uint32
-    numbers = np.arange(1, len(wanted) + 1, dtype=leading)
-    shift, slots = _slots(wanted, _TABLE_BITS_A_ROW)
-    # Where each place of the table leads: where several lead to one place, it keeps the last of them ...
-    lead = np.zeros(1 << (64 - int(shift)), leading)
-    lead[slots] = numbers
-    led = np.take(lead, (keys >> shift).view(np.int64))
-    passing = np.flatnonzero(led != 0)
-    some, place = keys[passing], led[passing] - np.int64(1)
-    equal = wanted[place] == some
-    kept = lead[slots]
-    others = np.flatnonzero(kept != numbers)
-    if not len(others):
+    @staticmethod
+    def of(keys: Keys) -> Wanted:
+        """Return the table of some keys."""
+        numbers = np.arange(1, len(keys) + 1, dtype=np.uint16 if len(keys) < _MOST_OF_16 else np.uint32)
+        bits = max(_FEWEST_BITS, (len(keys) - 1).bit_length() + _TABLE_BITS_A_ROW)
+        shift = np.uint64(64 - bits)
+        slots = (keys >> shift).view(np.int64)
+        lead = np.zeros(1 << bits, numbers.dtype)
+        lead[slots] = numbers
+        led = lead[slots]
+        others = np.flatnonzero(led != numbers)
+        further = None
+        if len(others) and not (keys[others] == keys[led[others] - np.int64(1)]).any():
+            further = Wanted.of(_turned(keys[others]))
+        return Wanted(keys, shift, lead, others, further)
+
+    @property
+    def distinct(self) -> bool:
+        """Whether no two of the keys are equal."""
+        return not len(self.others) or (self.further is not None and self.further.distinct)
+
+    def rows_in(self, keys: Keys) -> tuple[Positions, Positions]:
+        """Return the rows whose key is wanted, ascending, and the place of each among the wanted."""
+        if not self.distinct:
+            return _searched(keys, self.keys)
+        led = np.take(self.lead, (keys >> self.shift).view(np.int64))
+        passing = np.flatnonzero(led != 0)
+        some, place = keys[passing], led[passing] - np.int64(1)
+        equal = self.keys[place] == some
+        if self.further is not None:
+            missed = np.flatnonzero(~equal)
+            which, there = self.further.rows_in(_turned(some[missed]))
+            place[missed[which]] = self.others[there]
+            equal[missed[which]] = True
         chosen = np.flatnonzero(equal)
         return passing[chosen], place[chosen]
-    if (wanted[others] == wanted[kept[others] - np.int64(1)]).any():
-        return None
-    # ... and the others are asked for among the rows that did not find theirs, by other bits.
-    missed = np.flatnonzero(~equal)
-    further = _rows_of_distinct_wanted(_turned(some[missed]), _turned(wanted[others]))
-    if further is None:
-        return None
-    which, there = further
-    place[missed[which]] = others[there]
-    equal[missed[which]] = True
-    chosen = np.flatnonzero(equal)
-    return passing[chosen], place[chosen]
 
 
 def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positions] | None:
@@ -111,12 +129,6 @@ def wanted_rows_of_distinct(keys: Keys, wanted: Keys) -> tuple[Positions, Positi
 def distinct_keys(keys: Keys) -> bool:
     """Return whether no two keys are equal."""
     return wanted_rows_of_distinct(keys, keys[:0]) is not None
-
-
-def _slots(keys: Keys, bits_a_row: int) -> tuple[np.uint64, NDArray[np.int64]]:
-    """Return by how much a table's keys are shifted, and the place of each."""
-    shift = np.uint64(64 - max(_FEWEST_BITS, (len(keys) - 1).bit_length() + bits_a_row))
-    return shift, (keys >> shift).view(np.int64)
 
 
 def _turned(keys: Keys) -> Keys:

@@ -26,7 +26,7 @@ from assay.store.rankings.batch import (
 )
 from assay.store.rankings.ids import Docs, Keys, Positions, scattered
 from assay.store.rankings.judgements import Judgements
-from assay.store.rankings.keyed import PIECE_ROWS, wanted_rows, wanted_rows_of_distinct
+from assay.store.rankings.keyed import PIECE_ROWS, Wanted, wanted_rows_of_distinct
 from assay.store.rankings.ordering import Ordering, Ties
 from assay.store.rankings.stretches import distinct, ranges
 
@@ -237,7 +237,7 @@ class Meet:
                     raise RepeatedError(pairs_of(batch, again))
                 batch = folded(batch, self._rules.duplicates)
                 keys = row_keys(batch)
-            met = wanted_rows(keys, asked)
+            met = Wanted.of(asked).rows_in(keys)
         rows, place = met
         hit = judged[place]
         same = batch.docs.take(rows).same(docs.take(hit))
