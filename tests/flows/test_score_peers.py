@@ -111,9 +111,7 @@ def test_iterables_of_ir_measures_and_ir_datasets_are_read() -> None:
     assert card.runs[0].means["RR"].mean == 0.5
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*unsafe cast"
-)  # numba, compiling ranx anew
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")  # numba, compiling ranx anew
 def test_ranx_s_figures_are_ours() -> None:
     ranx: Any = pytest.importorskip("ranx")
     qrels = {"q1": {"d1": 1, "d2": 0, "d3": 2, "d4": -1}, "q2": {"x": 0}, "q3": {"y": 1}}
