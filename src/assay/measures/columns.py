@@ -213,6 +213,8 @@ def _passes(grades: Floats, rel: float | None) -> Bools:
 
 def _checked(rows: JudgedRows, n: int, name: str) -> Rows:
     query, rank = rows.query, rows.rank
+    if (n, "checked") in rows.kept:
+        return Rows(query=query, rank=rank, grade=rows.grade)
     ordered = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] >= rank[:-1]))
     if not ordered.all():
         raise InputError(
@@ -224,4 +226,5 @@ def _checked(rows: JudgedRows, n: int, name: str) -> Rows:
             f"judged rows ({name}) name a query outside 0 to {n - 1}, or a rank below 1",
             fix="number the queries by their place, and ranks from 1",
         )
+    rows.kept[n, "checked"] = rows.grade
     return Rows(query=query, rank=rank, grade=rows.grade)

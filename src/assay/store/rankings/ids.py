@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 class Docs(Protocol):
     """The document ids of some rows."""
+
+    keys_tell: ClassVar[bool]
+    """Whether unequal ids always have unequal keys, so that nothing else has to be compared."""
 
     def __len__(self) -> int: ...
 
@@ -65,6 +68,7 @@ class Docs(Protocol):
 class ListDocs:
     """Ids as a Python list: for small files, where loading a table engine would cost more than the work."""
 
+    keys_tell: ClassVar[bool] = False
     ids: list[str]
 
     def __len__(self) -> int:
@@ -103,6 +107,7 @@ class ListDocs:
 class FrameDocs:
     """Ids as a column of a table."""
 
+    keys_tell: ClassVar[bool] = False
     series: pl.Series
     known: Keys | None = None
     """The keys, where they were made already."""
@@ -160,6 +165,7 @@ class FrameDocs:
 class StoredDocs:
     """Ids that were coded before: 128 bits a row tell them apart, their text is read when asked for."""
 
+    keys_tell: ClassVar[bool] = False
     first: Keys
     second: Keys
     rows: Positions | None
@@ -215,6 +221,7 @@ def no_docs() -> FrameDocs:
 class CodeDocs:
     """Ids that the caller has coded as whole numbers; a larger number is a later id."""
 
+    keys_tell: ClassVar[bool] = True
     codes: NDArray[np.int64]
 
     def __len__(self) -> int:

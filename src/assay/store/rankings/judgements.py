@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.model.notices import Notice
 from assay.model.relevance import Judged, JudgedRows
-from assay.store.rankings.ids import Docs
+from assay.store.rankings.ids import Docs, Keys
 
 _MOST_STEPS = 8
 """Whole grades up to this one are counted instead of sorted."""
@@ -31,6 +31,9 @@ class Judgements:
     groups: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict[str, tuple[str | None, ...]])
     """Other columns of the file that have one value a query (``kind``, ``language``)."""
     notices: tuple[Notice, ...] = ()
+    _stored: dict[type[Docs], tuple[Docs, Keys]] = field(
+        default_factory=dict[type[Docs], tuple[Docs, Keys]], compare=False, repr=False
+    )
 
     def __len__(self) -> int:
         return len(self.query)
@@ -75,6 +78,14 @@ class Judgements:
     def _count(self, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return how many rows of a mask each query has."""
         return np.diff(np.concatenate(([0], np.cumsum(rows)))[self.offsets])
+
+    def stored_like(self, docs: Docs) -> tuple[Docs, Keys]:
+        """Return the documents, stored as a run's are, and their keys; made once for each kind of run."""
+        kind = type(docs)
+        if kind not in self._stored:
+            mine = docs.like(self.docs)
+            self._stored[kind] = mine, mine.keys()
+        return self._stored[kind]
 
     def best_lists(self) -> Judged:
         """Return the judged rows of a run that finds all that is relevant, best first, and nothing else."""

@@ -105,8 +105,6 @@ class Meet:
         self._retrieved = np.zeros(n, np.int64)
         self._answered = np.zeros(n, np.bool_)
         self._parts: list[_Part] = []
-        self._asked: tuple[type[Docs], Docs, Keys] | None = None
-        """The judged documents, stored as the run's are, and their keys; made once for a kind of run."""
 
     def add(self, batch: Batch) -> None:
         """Take the rows of some whole queries.
@@ -127,7 +125,7 @@ class Meet:
             if len(piece) < _LONG_ROWS:
                 self._keep(self._part(piece, place))
                 continue
-            self._judged_docs(piece.docs)  # all pieces share it
+            self._set.stored_like(piece.docs)  # all pieces share it
             # where the run is read meanwhile, that keeps other threads busy
             threads = THREADS if isinstance(batches, Sequence) else 1
             rest = chain([(piece, place)], pieces)
@@ -178,8 +176,9 @@ class Meet:
         if not known.all():
             extra = [name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0]
         stretch = batch.stretch[rows]
-        at, grade, places = query[stretch], self._set.grades[judgement], ordering.places(rows, stretch)
-        key = (at << 32) | places.rank
+        at, grade = query.astype(np.int32)[stretch], self._set.grades[judgement]
+        places = ordering.places(rows, stretch)
+        key = (at.astype(np.int64) << 32) | places.rank
         if not (key[1:] >= key[:-1]).all():
             # in order but for a few, which a merge sort sees
             order = np.argsort(key, kind="stable")
@@ -188,7 +187,7 @@ class Meet:
         return _Part(
             retrieved=query[known],
             lengths=batch.lengths[known],
-            query=at.astype(np.int32),
+            query=at,
             grade=grade,
             rank=rank,
             first=places.first.astype(np.int32) if places.tied else rank,
@@ -240,7 +239,10 @@ class Meet:
             met = Wanted.of(asked).rows_in(keys)
         rows, place = met
         hit = judged[place]
-        same = batch.docs.take(rows).same(docs.take(hit))
+        if batch.docs.keys_tell:
+            same = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[place] == batch.stretch[rows]
+        else:
+            same = batch.docs.take(rows).same(docs.take(hit))
         return batch, folds, ((rows, hit) if same.all() else (rows[same], hit[same]))
 
     def _asked_of(
@@ -248,7 +250,7 @@ class Meet:
     ) -> tuple[Positions, NDArray[np.int64], Docs, Keys]:
         """Return the judgements of a batch's queries, how many each has, the documents, and their keys."""
         offsets = self._set.offsets
-        docs, keys = self._judged_docs(batch.docs)
+        docs, keys = self._set.stored_like(batch.docs)
         known = query >= 0
         codes = np.where(known, query, 0)
         first, stop = offsets[codes], np.where(known, offsets[codes + 1], offsets[codes])
@@ -259,12 +261,6 @@ class Meet:
             return np.arange(low, high), stop - first, docs, keys[low:high] ^ own
         judged = ranges(first, stop - first)
         return judged, stop - first, docs, keys[judged] ^ own
-
-    def _judged_docs(self, like: Docs) -> tuple[Docs, Keys]:
-        if self._asked is None or self._asked[0] is not type(like):
-            docs = like.like(self._set.docs)
-            self._asked = (type(like), docs, docs.keys())
-        return self._asked[1], self._asked[2]
 
     def _columns(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(WORD + 1)], np.ui
 class PackedDocs:
     """Ids as spans of bytes."""
 
+    keys_tell: ClassVar[bool] = False
     data: bytes
     """The file, and at least ``WORD`` bytes after it."""
     starts: NDArray[np.int64]
