@@ -87,7 +87,10 @@ class JudgedRows:
     grade: NDArray[np.float64]
     """Above 0: relevant. 0 and below: judged, and not relevant."""
     kept: dict[object, NDArray[np.float64] | NDArray[np.int64]] = field(
-        default_factory=dict[object, "NDArray[np.float64] | NDArray[np.int64]"], compare=False, repr=False
+        init=False,  # rows that are made from others keep nothing of theirs
+        default_factory=dict[object, "NDArray[np.float64] | NDArray[np.int64]"],
+        compare=False,
+        repr=False,
     )
     """What was worked out from these rows alone, so that the next run held against them need not."""
 

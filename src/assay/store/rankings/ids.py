@@ -114,7 +114,7 @@ class FrameDocs:
 
     @staticmethod
     def hashed(series: pl.Series) -> FrameDocs:
-        """Return the column with its keys: the thread that has just made it is the quickest to read it."""
+        """Return the column with its keys, made by the thread that reads the file."""
         return FrameDocs(series, FrameDocs(series).keys())
 
     def __len__(self) -> int:

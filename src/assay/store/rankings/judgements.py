@@ -32,7 +32,7 @@ class Judgements:
     """Other columns of the file that have one value a query (``kind``, ``language``)."""
     notices: tuple[Notice, ...] = ()
     _stored: dict[type[Docs], tuple[Docs, Keys]] = field(
-        default_factory=dict[type[Docs], tuple[Docs, Keys]], compare=False, repr=False
+        init=False, default_factory=dict[type[Docs], tuple[Docs, Keys]], compare=False, repr=False
     )
 
     def __len__(self) -> int:
