@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.store.rankings.batch import Batch, folded, repeats, row_keys, together
+from assay.store.rankings.batch import Batch, folded, repeats, together
 from assay.store.rankings.ids import CodeDocs, Docs, FrameDocs, ListDocs
 from assay.store.rankings.ordering import Ordering, Ties
 from assay.store.rankings.packed import packed
@@ -127,7 +127,7 @@ def test_repeats_fold_to_the_first_or_the_best_row(how: str, scores: list[float]
         batch = Batch(
             queries=["q", "r"], lengths=np.array([3, 1]), docs=docs, scores=np.array([1.0, 5.0, 2.0, 4.0])
         )
-        assert repeats(batch, row_keys(batch)).tolist() == [2]
+        assert repeats(batch).tolist() == [2]
         kept = folded(batch, "best" if how == "best" else "first")
         assert kept.scores is not None
         assert sorted(kept.scores.tolist()) == sorted(scores)

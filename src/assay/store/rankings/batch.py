@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.rankings.ids import Docs, FrameDocs, Keys, Positions, joined, scattered
-from assay.store.rankings.keyed import PIECE_ROWS, distinct_keys
+from assay.store.rankings.ids import Docs, FrameDocs, Positions, joined
+from assay.store.rankings.keyed import PIECE_ROWS, Listed, distinct_keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,26 +181,29 @@ def whole_queries(batches: Iterable[Batch]) -> Iterator[Batch]:
         yield _fresh(stacked(held), seen)
 
 
-def repeats(batch: Batch, keys: Keys) -> Positions:
+def repeats(batch: Batch) -> Positions:
     """Return the rows whose document stands earlier in the same query; empty when there are none."""
-    if distinct_rows(batch, keys):
+    if distinct_rows(batch):
         return np.zeros(0, np.intp)
+    keys = listed(batch).mixed()
     order = np.argsort(keys, kind="stable")
     equal = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     same = batch.docs.take(order[equal]).same(batch.docs.take(order[equal + 1]))
     return np.sort(order[equal[same] + 1])
 
 
-def distinct_rows(batch: Batch, keys: Keys) -> bool:
+def distinct_rows(batch: Batch) -> bool:
     """Return whether no two rows of a query have the same key; equal documents have."""
-    return all(distinct_keys(keys[start:stop]) for _, _, start, stop in batch.pieces(PIECE_ROWS))
+    keys = batch.docs.keys()
+    return all(
+        distinct_keys(Listed(keys[start:stop], batch.lengths[first:last]))
+        for first, last, start, stop in batch.pieces(PIECE_ROWS)
+    )
 
 
-def row_keys(batch: Batch) -> Keys:
-    """Return 64 bits a row over query and document, within this batch."""
-    keys = np.repeat(scattered(np.arange(len(batch.queries))), batch.lengths)
-    keys ^= batch.docs.keys()
-    return keys
+def listed(batch: Batch) -> Listed:
+    """Return the keys of the documents, list after list."""
+    return Listed(batch.docs.keys(), batch.lengths)
 
 
 def pairs_of(batch: Batch, rows: Positions) -> list[tuple[str, str]]:
@@ -220,7 +223,7 @@ def folded(batch: Batch, how: Literal["first", "best"]) -> Batch:
         order = np.lexsort((order, -batch.scores, stretch))  # NaN stands last, as in every ranking
     ranked = batch.take(order, batch.queries, batch.lengths)
     keep = np.ones(len(batch), np.bool_)
-    keep[order[repeats(ranked, row_keys(ranked))]] = False
+    keep[order[repeats(ranked)]] = False
     lengths = np.bincount(stretch[keep], minlength=len(batch.queries))
     return batch.take(np.flatnonzero(keep), batch.queries, lengths)
 

@@ -22,7 +22,6 @@ from assay.store.rankings.batch import (
     ScatteredError,
     pairs_of,
     repeats,
-    row_keys,
     stacked,
     together,
     whole_queries,
@@ -108,7 +107,7 @@ class _Entry:
 
 def _sorted(batch: Batch) -> Batch:
     """Return the batch in the order of its scores (ties as given), proven to repeat nothing."""
-    again = repeats(batch, row_keys(batch))
+    again = repeats(batch)
     if len(again):
         raise RepeatedError(pairs_of(batch, again))
     ordering = Ordering(batch, "given")

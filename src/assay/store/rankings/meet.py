@@ -20,13 +20,13 @@ from assay.store.rankings.batch import (
     Duplicates,
     RepeatedError,
     folded,
+    listed,
     pairs_of,
     repeats,
-    row_keys,
 )
-from assay.store.rankings.ids import Docs, Keys, Positions, scattered
+from assay.store.rankings.ids import Docs, Positions
 from assay.store.rankings.judgements import Judgements
-from assay.store.rankings.keyed import PIECE_ROWS, Wanted, wanted_rows_of_distinct
+from assay.store.rankings.keyed import PIECE_ROWS, Listed, Wanted, wanted_rows_of_distinct
 from assay.store.rankings.ordering import Ordering, Ties
 from assay.store.rankings.stretches import distinct, ranges
 
@@ -163,26 +163,26 @@ class Meet:
         if self._rules.unlike_query:
             batch = _unlike_query(batch)
         query = self._query_codes(batch.queries, place)
-        batch, folds, (rows, judgement) = self._met_rows(batch, query)
+        batch, folds, (rows, stretch, judgement) = self._met_rows(batch, query)
         ordering = Ordering(batch, self._rules.ties, single=self._rules.single)
         wrong: list[int] = ordering.contradicted().tolist()
         contradicted = [batch.queries[place] for place in wrong]
         not_numbers: list[str] = []
         if ordering.nan and batch.scores is not None:
             nan = np.flatnonzero(np.isnan(batch.scores))
-            stretch = distinct(np.searchsorted(batch.starts, nan, "right") - 1)
-            not_numbers = [batch.queries[place] for place in stretch.tolist()]
+            not_a_number = distinct(np.searchsorted(batch.starts, nan, "right") - 1)
+            not_numbers = [batch.queries[place] for place in not_a_number.tolist()]
         known, extra = query >= 0, list[str]()
         if not known.all():
             extra = [name for name, code in zip(batch.queries, query.tolist(), strict=True) if code < 0]
-        stretch = batch.stretch[rows]
         at, grade = query.astype(np.int32)[stretch], self._set.grades[judgement]
         places = ordering.places(rows, stretch)
-        key = (at.astype(np.int64) << 32) | places.rank
-        if not (key[1:] >= key[:-1]).all():
-            # in order but for a few, which a merge sort sees
-            order = np.argsort(key, kind="stable")
-            at, grade, places = at[order], grade[order], places.take(order)
+        if not (ordering.as_given and (query[1:] > query[:-1]).all()):
+            key = (at.astype(np.int64) << 32) | places.rank
+            if not (key[1:] >= key[:-1]).all():
+                # in order but for a few, which a merge sort sees
+                order = np.argsort(key, kind="stable")
+                at, grade, places = at[order], grade[order], places.take(order)
         rank = places.rank.astype(np.int32)
         return _Part(
             retrieved=query[known],
@@ -222,45 +222,48 @@ class Meet:
 
     def _met_rows(
         self, batch: Batch, query: NDArray[np.int64]
-    ) -> tuple[Batch, int, tuple[Positions, Positions]]:
-        """Return the batch without repeats, how many there were, its judged rows and their judgements."""
-        keys = row_keys(batch)
-        judged, sizes, docs, asked = self._asked_of(batch, query)
-        met = None if batch.proven else _met_apart(batch, keys, asked, sizes)
+    ) -> tuple[Batch, int, tuple[Positions, NDArray[np.int32], Positions]]:
+        """Return the batch without repeats, how many there were, and its judged rows.
+
+        Of the judged rows: their positions, ascending; their stretches; their judgements.
+        """
+        judged, docs, asked = self._asked_of(batch, query)
+        met = None if batch.proven else _met_apart(batch, asked)
         folds = 0
         if met is None:
-            again = np.zeros(0, np.intp) if batch.proven else repeats(batch, keys)
+            again = np.zeros(0, np.intp) if batch.proven else repeats(batch)
             folds = len(again)
             if folds:
                 if self._rules.duplicates == "error":
                     raise RepeatedError(pairs_of(batch, again))
                 batch = folded(batch, self._rules.duplicates)
-                keys = row_keys(batch)
-            met = Wanted.of(asked).rows_in(keys)
+            met = Wanted.of(asked).rows_in(listed(batch))
         rows, place = met
-        hit = judged[place]
-        if batch.docs.keys_tell:
-            same = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[place] == batch.stretch[rows]
-        else:
+        stretch = np.repeat(np.arange(len(asked.lengths), dtype=np.int32), asked.lengths)[place]
+        hit = place + judged if isinstance(judged, int) else judged[place]
+        if not batch.docs.keys_tell:
             same = batch.docs.take(rows).same(docs.take(hit))
-        return batch, folds, ((rows, hit) if same.all() else (rows[same], hit[same]))
+            if not same.all():
+                rows, stretch, hit = rows[same], stretch[same], hit[same]
+        return batch, folds, (rows, stretch, hit)
 
-    def _asked_of(
-        self, batch: Batch, query: NDArray[np.int64]
-    ) -> tuple[Positions, NDArray[np.int64], Docs, Keys]:
-        """Return the judgements of a batch's queries, how many each has, the documents, and their keys."""
+    def _asked_of(self, batch: Batch, query: NDArray[np.int64]) -> tuple[Positions | int, Docs, Listed]:
+        """Return the judgements of a batch's queries, the documents of all, and the keys of theirs.
+
+        Where the judgements are one stretch of the set's, its first stands for all of them.
+        """
         offsets = self._set.offsets
         docs, keys = self._set.stored_like(batch.docs)
         known = query >= 0
         codes = np.where(known, query, 0)
         first, stop = offsets[codes], np.where(known, offsets[codes + 1], offsets[codes])
-        own = np.repeat(scattered(np.arange(len(query))), stop - first)
+        sizes = stop - first
         if len(codes) and (first[1:] == stop[:-1]).all():
-            # the same order in both files: the judgements of all are one stretch
+            # the same order in both files
             low, high = int(first[0]), int(stop[-1])
-            return np.arange(low, high), stop - first, docs, keys[low:high] ^ own
-        judged = ranges(first, stop - first)
-        return judged, stop - first, docs, keys[judged] ^ own
+            return low, docs, Listed(keys[low:high], sizes)
+        judged = ranges(first, sizes)
+        return judged, docs, Listed(keys[judged], sizes)
 
     def _columns(
         self,
@@ -285,15 +288,15 @@ class Meet:
         return query[order], grade[order], rank[order], first[order], last[order]
 
 
-def _met_apart(
-    batch: Batch, keys: Keys, asked: Keys, sizes: NDArray[np.int64]
-) -> tuple[Positions, Positions] | None:
+def _met_apart(batch: Batch, asked: Listed) -> tuple[Positions, Positions] | None:
     """Return the asked rows and the place of each, list after list; None when two keys are equal."""
-    ends = np.concatenate(([0], np.cumsum(sizes)))
+    keys = batch.docs.keys()
+    ends = np.concatenate(([0], np.cumsum(asked.lengths)))
     found: list[tuple[Positions, Positions]] = []
     for first, last, start, stop in batch.pieces(PIECE_ROWS):
         low, high = int(ends[first]), int(ends[last])
-        part = wanted_rows_of_distinct(keys[start:stop], asked[low:high])
+        rows = Listed(keys[start:stop], batch.lengths[first:last])
+        part = wanted_rows_of_distinct(rows, Listed(asked.keys[low:high], asked.lengths[first:last]))
         if part is None:
             return None
         found.append((part[0] + start, part[1] + low))

@@ -75,6 +75,11 @@ class Ordering:
         self._level = level
         """Places whose score is that of the place before, in the same list; ascending."""
 
+    @property
+    def as_given(self) -> bool:
+        """Whether every list stands in the order of its rows."""
+        return self._order is None and (self._ties == "given" or not len(self._level))
+
     def places(self, rows: Positions, stretch: NDArray[np.integer] | None = None) -> Places:
         """Return where some rows (by position in the batch) stand.
 

@@ -18,7 +18,6 @@ from assay.store.rankings.batch import (
     folded,
     pairs_of,
     repeats,
-    row_keys,
     stacked,
     together,
     whole_queries,
@@ -125,12 +124,12 @@ def read_batch(
     try:
         parts = list(readable.clean())
         batch = together(stacked(parts)) if parts else Rows(where=readable.name).batch()
-        again = repeats(batch, row_keys(batch))
+        again = repeats(batch)
         if len(again) and duplicates == "error":
             raise RepeatedError(pairs_of(batch, again))  # noqa: TRY301 - one careful way for all that is off
     except (UncleanError, RepeatedError) as error:
         batch, notices = _careful(readable, duplicates, error, lenient=lenient)
-        again = repeats(batch, row_keys(batch))
+        again = repeats(batch)
     if len(again) and duplicates != "error":
         batch = folded(batch, duplicates)
         notices = (*notices, _folding(readable.name, len(again), duplicates))
