@@ -362,11 +362,11 @@ def profile(folder: Path) -> str:
     stem = make(SIZES[0], folder)
     script = (
         "import cProfile, pstats, sys\n"
+        "from assay.store.rankings import ahead\n"
+        "ahead.ahead = ahead.begun = iter\n"
+        "ahead.made_ahead = lambda work, items, threads=1: map(work, items)\n"
+        "ahead.meanwhile = lambda work: [work()].pop\n"
         "from assay.flows.score import Scoring, score_runs\n"
-        "from assay.store.rankings import opening\n"
-        "opening.ahead = lambda items: items\n"
-        "from assay.store.rankings import sources, trec\n"
-        "trec.ahead = lambda items: items\n"
         "profile = cProfile.Profile()\n"
         "profile.runcall(score_runs, [sys.argv[1]], sys.argv[2])\n"
         "stats = pstats.Stats(profile)\n"
@@ -374,6 +374,7 @@ def profile(folder: Path) -> str:
         "rows = sorted(((v[2], k) for k, v in stats.stats.items()), reverse=True)[:12]\n"
         "for spent, (file, line, name) in rows:\n"
         "    place = file.rpartition('assay/')[2] if 'assay/' in file else ''\n"
+        "    name = name.replace('builtins.PyLazyFrame', 'polars').replace('builtins.PySeries', 'polars')\n"
         "    print(f'| {name} {place} | {spent:.3f} | {100 * spent / total:.0f} % |')\n"
     )
     files = [str(stem.with_suffix(".run")), str(stem.with_suffix(".qrels"))]
