@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +95,47 @@ def test_pruning_takes_what_was_unused_the_longest(tmp_path: Path):
     assert cache.prune(max_bytes=size) == 2
     assert [path.name.split("-")[1] for path in tmp_path.iterdir()] == ["new"]
     assert cache.prune() == 0
+
+
+def test_pruning_leaves_what_another_program_has_not_finished(tmp_path: Path):
+    Cache(tmp_path).arrays("kind", "k1", numbers)
+    unfinished = tmp_path / ".unfinished-kind-k1-1-abc"
+    entry_of(tmp_path).rename(unfinished)  # as it is just before it is moved to its place
+    assert Cache(tmp_path).prune(max_bytes=0) == 0
+    assert len(list(unfinished.iterdir())) == 3
+
+
+def test_pruning_takes_what_a_killed_program_left(tmp_path: Path):
+    left = tmp_path / ".unfinished-kind-k1-1-abc"
+    left.mkdir()
+    (left / "rows.npy").write_bytes(b"half")
+    long_ago = 1_700_000_000
+    os.utime(left, (long_ago, long_ago))
+    cache = Cache(tmp_path)
+    cache.prune()
+    assert left.is_dir()  # its folder is old, but something was written to it just now
+    os.utime(left / "rows.npy", (long_ago, long_ago))
+    cache.prune()
+    assert not left.exists()
+
+
+def test_an_entry_that_goes_away_while_it_is_measured_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    cache = Cache(tmp_path)
+    for key in ("gone", "kept"):
+        cache.arrays("kind", key, numbers)
+    listed = Path.iterdir
+
+    def removed_meanwhile(path: Path) -> Iterator[Path]:
+        files = list(listed(path))
+        if path.name.startswith("kind-gone"):
+            shutil.rmtree(path)
+        yield from files
+
+    monkeypatch.setattr(Path, "iterdir", removed_meanwhile)
+    assert cache.prune(max_bytes=0) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_shelf_is_pruned_when_it_grows_too_large(tmp_path: Path):

@@ -32,6 +32,9 @@ _FORM = 1
 """Raised when what is stored changes its meaning, so that old entries are left alone."""
 _CHECKED = 64 << 20
 """Files up to this many bytes are read whole and checked; larger ones are mapped, and only their size is."""
+_UNFINISHED = ".unfinished-"
+_ABANDONED_AFTER_S = 7 * 24 * 3600.0
+"""What is not finished, and was not written to for so long, is of a program that was killed."""
 
 
 class EntryWriter:
@@ -124,16 +127,22 @@ class Cache:
     def prune(self, max_bytes: int | None = None) -> int:
         """Remove the entries that were unused the longest until the folder is small enough.
 
+        What a killed program left unfinished goes too, once nothing has been written to it for a week.
+
         Returns:
             How many entries went.
         """
         if self.folder is None or not self.folder.is_dir():
             return 0
-        entries = sorted(
-            (_used(entry), sum(file.stat().st_size for file in entry.iterdir()), entry)
-            for entry in self.folder.iterdir()
-            if entry.is_dir() and (entry / "entry.json").is_file()
-        )
+        entries: list[tuple[float, int, Path]] = []
+        for entry in self.folder.iterdir():
+            # Other programs move and remove entries meanwhile: what goes away is no longer anybody's concern.
+            with suppress(OSError):
+                if not entry.name.startswith(_UNFINISHED):
+                    entries.append((_used(entry), _bytes(entry), entry))
+                elif time.time() - max(map(_changed, (entry, *entry.iterdir()))) > _ABANDONED_AFTER_S:
+                    shutil.rmtree(entry)
+        entries.sort()
         excess = sum(size for _, size, _ in entries) - (self.max_bytes if max_bytes is None else max_bytes)
         removed = 0
         for _, size, entry in entries:
@@ -156,7 +165,7 @@ class Cache:
             return writer.arrays
         self.folder.mkdir(parents=True, exist_ok=True)
         place = self.folder / name
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=self.folder))
+        unfinished = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{name}-", dir=self.folder))
         try:
             writer = EntryWriter(unfinished)
             fill(writer)
@@ -246,4 +255,12 @@ def _checksum(path: Path) -> str:
 
 
 def _used(entry: Path) -> float:
-    return (entry / "entry.json").stat().st_mtime
+    return _changed(entry / "entry.json")
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _bytes(entry: Path) -> int:
+    return sum(file.stat().st_size for file in entry.iterdir())

@@ -177,15 +177,15 @@ class Workbench:
         found = find_files(self.project.corpus_path, include=table.include, exclude=table.exclude)
         state = hashlib.sha256()
         for name, path in () if found is None else found.files:
-            known = path.stat() if path.is_file() else None
-            told = (0, 0) if known is None else (known.st_mtime_ns, known.st_size)
+            _, *told = _stamp_of(path)[0]
             state.update(f"{name}\0{told}\n".encode("utf-8", "surrogateescape"))
         settings = self._path / FILE if self._path.is_dir() else self._path
         return (*_stamp_of(settings), (state.hexdigest(), 0, 0))
 
 
 def _stamp_of(path: Path) -> Stamp:
-    if not path.is_file():
+    try:
+        known = path.stat()
+    except OSError:  # not there, or gone just now
         return ((path.name, 0, 0),)
-    known = path.stat()
     return ((path.name, known.st_mtime_ns, known.st_size),)
