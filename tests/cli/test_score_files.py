@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
 from assay.cli import run, scored
+from assay.store.rankings import trec
 
 
 @pytest.fixture
@@ -40,7 +42,6 @@ def never(arguments: list[str]) -> bool:
     return False
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -48,23 +49,34 @@ def never(arguments: list[str]) -> bool:
         ["a.run", "b.run", "qrels", "--measures", "RR", "P@1,R@1", "--json", "-q"],
         ["--json", "a.run", "qrels", "-m", "nDCG(gain=exp)@10"],
         ["a.run", "qrels", "--compat", "ir_measures", "--per-query", "-m", "RR@10"],
+        ["a.jsonl", "qrels", "--cache", "cache"],
     ],
 )
 def test_plain_calls_print_what_the_reader_of_options_would(
-    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert run(["convert", "a.run", "a.jsonl"]) == 0
+    capsys.readouterr()
     shown: set[tuple[str, str]] = set()
     for plain in (True, False):
         if not plain:
             monkeypatch.setattr(scored, "plain_call", never)
         assert run(["score", *arguments]) == 0
+        assert (files / "cache").exists() == ("--cache" in arguments)
         printed = capsys.readouterr()
         shown.add((printed.out, printed.err))
     assert len(shown) == 1
 
 
 @pytest.mark.parametrize(
-    "arguments", [["a.run", "qrels", "--ties", "given"], ["a.run"], ["-m", "RR", "a", "b"], []]
+    "arguments",
+    [
+        ["a.run", "qrels", "--ties", "given"],
+        ["a.run", "qrels", "--cache"],
+        ["a.run"],
+        ["-m", "RR", "a", "b"],
+        [],
+    ],
 )
 def test_calls_that_are_not_plain_are_left_to_the_reader_of_options(arguments: list[str]) -> None:
     assert not scored.plain_call(arguments)
@@ -110,10 +122,24 @@ def test_convert_and_fuse_write_their_files(files: Path, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["measures"] == {"RR": 0.5}
 
 
-@pytest.mark.usefixtures("files")
-def test_a_run_that_was_coded_scores_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_was_coded_scores_the_same(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trec, "SMALL", 0)
     shown: set[str] = set()
     for _ in range(2):
         assert run(["score", "a.run", "qrels", "--cache", "cache", "--json"]) == 0
         shown.add(capsys.readouterr().out)
     assert len(shown) == 1
+    assert any((files / "cache").iterdir())
+
+
+def test_of_files_that_are_read_at_once_only_those_that_must_be_unpacked_are_coded(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "b.run.gz").write_bytes(gzip.compress((files / "b.run").read_bytes()))
+    assert run(["score", "a.run", "qrels", "--cache", "cache"]) == 0
+    assert not (files / "cache").exists()
+    assert run(["score", "b.run.gz", "qrels", "--cache", "cache"]) == 0
+    assert (files / "cache").exists()
+    capsys.readouterr()

@@ -1,8 +1,8 @@
 """What ``assay score`` does once its options are known; nothing here loads the reader of options.
 
-The plainest calls (files, measures, ``--json``, ``--per-query``, ``--compat``) are read here: a small run is
-scored in less time than a reader of options takes to load. All else goes its usual way, and both ways
-end in ``show``.
+The plainest calls (files, measures, ``--json``, ``--per-query``, ``--compat``, ``--cache``) are read here: a
+small run is scored in less time than a reader of options takes to load. All else goes its usual way, and
+both ways end in ``show``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def plain_call(arguments: Sequence[str]) -> bool:
     files: list[Path] = []
     measures: list[str] = []
     flags: set[str] = set()
-    compat: str | None = None
+    values: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -36,8 +36,8 @@ def plain_call(arguments: Sequence[str]) -> bool:
                 measures.append(rest.pop(0))
         elif word in {"--json", "--per-query", "-q"}:
             flags.add(word)
-        elif word == "--compat" and rest and not rest[0].startswith("-"):
-            compat = rest.pop(0)
+        elif word in {"--compat", "--cache"} and rest and not rest[0].startswith("-"):
+            values[word] = rest.pop(0)
         elif word.startswith("-"):
             return False
         else:
@@ -46,7 +46,8 @@ def plain_call(arguments: Sequence[str]) -> bool:
         return False
     from assay.flows.score import Scoring  # noqa: PLC0415 - a call that is not plain needs none of this
 
-    scoring = Scoring(measures=measures_of(measures), compat=compat)
+    cache = Path(values["--cache"]) if "--cache" in values else None
+    scoring = Scoring(measures=measures_of(measures), compat=values.get("--compat"), cache=cache)
     show(files, scoring, per_query=bool(flags & {"--per-query", "-q"}), json="--json" in flags, spark=False)
     return True
 

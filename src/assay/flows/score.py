@@ -143,7 +143,7 @@ def _as_asked(compat: str | None, measures: Sequence[Measure]) -> tuple[Tool | N
 
 def _opened(run: Source, scoring: Scoring) -> Readable:
     readable = open_run(run, form=scoring.run_form)
-    if scoring.cache is None:
+    if scoring.cache is None or readable.quick:
         return readable
     from assay.store.rankings.cache import with_cache  # noqa: PLC0415 - small files are scored before it loads
 

@@ -57,6 +57,11 @@ class Readable:
     path: Path | None = None
     form: Form | None = None
 
+    @property
+    def quick(self) -> bool:
+        """Whether it is read sooner than what is coded of it would be: a TREC file of a few megabytes."""
+        return self.form == "trec" and self.path is not None and trec.is_small(self.path)
+
     def begun(self) -> Readable:
         """Return the same rows, of which a long file begins to be read on another thread now."""
         if self.path is None or not self.path.is_file() or self.path.stat().st_size < trec.SMALL:

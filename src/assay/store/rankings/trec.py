@@ -45,13 +45,18 @@ RUN = Layout(width=6, number=4, rank=3)
 QRELS = Layout(width=4, number=3, rank=None)
 
 
+def is_small(path: Path) -> bool:
+    """Return whether plain Python reads the file sooner than a table engine is loaded."""
+    return path.stat().st_size < SMALL and compression(path) is None
+
+
 def clean_batches(path: Path, layout: Layout) -> Iterator[Batch]:
     """Yield the rows of a clean file; the grades of judgements stand in ``scores``.
 
     Raises:
         UncleanError: something has to be looked at line by line.
     """
-    if path.stat().st_size < SMALL and compression(path) is None:
+    if is_small(path):
         yield from (_small(data, layout) for data in sliced(path, _SMALL_SLICE))
     else:
         yield from made_ahead(partial(_large, layout=layout), sliced(path))
