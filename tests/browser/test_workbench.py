@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAGES = ["/", "/label", "/drafts", "/misses", "/compare", "/query", "/judges", "/name", "/nothing"]
+PAGES = [
+    "/",
+    "/label",
+    "/label?q=q01&find=tide+allows",
+    "/drafts",
+    "/misses",
+    "/compare",
+    "/query",
+    "/judges",
+    "/name",
+    "/nothing",
+]
 Enter = Callable[..., Any]
 SAVED = "#saved[data-state=saved]"
 
@@ -217,6 +228,40 @@ def test_an_anchor_is_made_by_keys_alone_and_fitted(enter: Enter, lamps: Served)
     page.locator(SAVED).wait_for()
     assert lamps.bench is not None
     assert [len(one.anchors) for one in lamps.bench.labels.queries() if one.id == "q01"] == [1]
+
+
+def test_what_nobody_retrieved_is_found_in_the_documents_added_and_graded(enter: Enter, lamps: Served):
+    ada = enter()
+    page = ada.go("/label?q=q01")
+    page.keyboard.press("0")
+    page.locator(SAVED).wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("barrels of station 2")
+    page.keyboard.press("Enter")
+    page.locator(".found .reading:has-text('Station 2 keeps 27 barrels')").wait_for()
+    page.locator(".found :focus").wait_for()
+    page.keyboard.press("3")  # what is read now is no candidate, and the one that was read is not meant
+    row = page.locator(".found li").filter(has_text="Station 2 keeps 27 barrels")
+    row.get_by_role("button", name="Add to candidates").focus()
+    page.keyboard.press("Enter")
+    page.locator(".card#c5.current").wait_for()
+    assert "27 barrels" in page.locator("#c5 .reading").inner_text()
+    page.keyboard.press("3")
+    page.locator(SAVED).wait_for()
+    page.locator("#tally:has-text('2 of 5 graded')").wait_for()
+    assert grades(lamps, "q01") == [0.0, 3.0]
+    assert ada.complaints == []
+
+
+def test_a_phrase_that_is_marked_in_what_was_found_is_no_anchor_yet(enter: Enter):
+    ada = enter()
+    page = ada.go("/label?q=q01&find=barrels+of+station+2")
+    page.keyboard.press("a")
+    page.locator("#offer").wait_for()
+    page.locator(".found .reading").first.dblclick()
+    page.wait_for_timeout(300)
+    assert page.locator("#keep").is_disabled()
+    assert ada.complaints == []
 
 
 def test_two_browsers_at_once_on_one_query_see_each_other_and_no_torn_state(enter: Enter, lamps: Served):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -14,10 +15,20 @@ from assay.model.golden import Anchor, Query
 from assay.model.labels import Candidate, Draft, Pool
 from assay.workbench.bench import Workbench
 from hostile_project import ATTACK, KIND, TURNED, make_hostile_project
-from visitor import Visitor, row_id
+from visitor import HOME, Visitor, row_id
 
 DOCUMENT = "page-0 & <u>.md"
-PLACES = ["/", "/label", "/drafts", "/misses", "/query?id=q1%3Ci%3E", "/judges", "/label?q=%3Cscript%3E"]
+FIND = "/label?find=" + quote(f"{ATTACK} gold {TURNED}")
+PLACES = [
+    "/",
+    "/label",
+    FIND,
+    "/drafts",
+    "/misses",
+    "/query?id=q1%3Ci%3E",
+    "/judges",
+    "/label?q=%3Cscript%3E",
+]
 
 
 @pytest.fixture
@@ -98,6 +109,23 @@ def test_an_anchor_is_found_behind_signs_that_are_spelled_out(hostile: Workbench
     said = eve.post("/label/anchor/check", body).json()
     assert said["quote"] == "end <b>gold 0</b> & more"
     assert said["span"] == [start, end]
+
+
+def test_a_passage_is_added_whatever_its_id_and_that_of_the_query_are(hostile: Workbench):
+    query_id = f"q\u202e\x07{ATTACK}"
+    hostile.labels.add_pools([Pool(id="pool-y", name="x", query_id=query_id, query=TURNED)])
+    eve = Visitor(hostile, name="eve")
+    page = eve.get(FIND).text
+    (asked,) = re.findall(r'name="pool" value="([^"]*)"', page)
+    assert eve.get(f"/label?pool={asked}&find=gold").status_code == 200
+    actions = [html.unescape(one) for one in re.findall(r'action="(/label/add[^"]*)"', page)]
+    action = next(one for one in actions if quote(DOCUMENT, safe="").replace("%20", "+") in one)
+    answer = eve.client.post(
+        action, data={"token": eve.token}, headers={"origin": HOME}, follow_redirects=False
+    )
+    assert answer.status_code == 303
+    (added,) = hostile.labels.pools(query_id=query_id)[-1].candidates
+    assert added.doc_id == DOCUMENT
 
 
 def test_an_id_that_is_made_of_anything_is_found_again(hostile: Workbench):

@@ -29,6 +29,7 @@ ROUTES = [
     Route("/", overview.page),
     Route("/label", label.page),
     Route("/label/state", label.state),
+    Route("/label/add", takes(label.add), methods=["POST"]),
     Route("/label/judge", takes(label.judge), methods=["POST"]),
     Route("/label/undo", takes(label.undo), methods=["POST"]),
     Route("/label/settle", takes(label.settle), methods=["POST"]),

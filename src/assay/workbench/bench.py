@@ -15,6 +15,7 @@ from assay.corpus.folders import find_files
 from assay.flows.check import Checked, check_project
 from assay.flows.diagnose import Diagnosed, decisions_path, diagnose_evaluation
 from assay.flows.evaluate import Evaluation, evaluate, load_evaluation
+from assay.flows.find import Finder
 from assay.flows.golden_draft import anchor_shaper
 from assay.flows.golden_labels import project_labels
 from assay.flows.golden_pool import PoolWishes, pool_project
@@ -69,6 +70,11 @@ class Workbench:
         """What makes anchors over the documents."""
         key = ("shaper", self._sources())
         return self._once(key, lambda: anchor_shaper(self.project, self.corpus))
+
+    @property
+    def finder(self) -> Finder:
+        """What finds passages by words."""
+        return self._once(("finder", self._sources()), lambda: Finder(self.project, self.corpus))
 
     # The set and its check
 

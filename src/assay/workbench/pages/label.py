@@ -16,6 +16,7 @@ from assay.report.html.visible import pieces, shown
 from assay.workbench.anchoring import Offer, Span, code_points, offer_of
 from assay.workbench.asked import Sent, bench_of, id_of, number_of, text_of, who
 from assay.workbench.bench import Workbench
+from assay.workbench.finding import MOST_WORDS, add_candidate, clean_words, find_passages
 from assay.workbench.labelling import (
     GRADES,
     Task,
@@ -31,7 +32,7 @@ from assay.workbench.labelling import (
     stored_query,
     tasks,
 )
-from assay.workbench.rendering import Keys, render
+from assay.workbench.rendering import Keys, link, render
 
 _RELOAD = "reload the page: what it shows has changed"
 
@@ -42,13 +43,14 @@ KEYS: Keys = (
     ("u", "take back the last thing said"),
     ("n, p", "next and previous query"),
     ("a", "make an anchor: then drag over text, or use the arrows (Shift widens), Enter keeps it"),
+    ("/", "search the documents for what nobody found"),
     ("w", "the corpus holds no answer"),
 )
 _MOST_WHY = 2000
 
 
 def page(request: Request) -> Response:
-    """Show one query; without one named, the first with something left to do."""
+    """Show one query, named by its id or by a pool; without a name, the first with something left to do."""
     bench, by = bench_of(request), who(request)
     if not by:
         return RedirectResponse(f"/name?back={quote(str(request.url.path))}", 303)
@@ -58,12 +60,16 @@ def page(request: Request) -> Response:
     if not listed:
         return render(request, "label_empty.html", keys=KEYS)
     wanted = request.query_params.get("q")
+    if wanted is None and "pool" in request.query_params:
+        wanted = find_pool(bench, request.query_params["pool"]).query_id
     if wanted is not None and wanted not in pools:
         raise InputError(f"no candidates were pooled for query {wanted!r}", fix="assay golden pool")
     task = next((one for one in listed if one.query_id == wanted), None) or _first_open(listed)
     at = listed.index(task)
     pool = pools[task.query_id]
     query = stored_query(bench, task.query_id)
+    anchors = () if query is None else query.anchors
+    words = clean_words(request.query_params.get("find", ""))
     return render(
         request,
         "label.html",
@@ -78,7 +84,10 @@ def page(request: Request) -> Response:
         finished=sum(one.finished for one in listed),
         pool=pool,
         candidates=shown_candidates(bench, pool, query, by),
-        anchors=() if query is None else query.anchors,
+        anchors=anchors,
+        words=words,
+        found=find_passages(bench, pool, anchors, words),
+        most_words=MOST_WORDS,
         grades=GRADES,
         opened_at=int(time.time() * 1000),
     )
@@ -97,6 +106,17 @@ def state(request: Request) -> Response:
             "answerless": _answerless(bench, pool.query_id) is not None,
         }
     )
+
+
+def add(request: Request, sent: Sent) -> Response:
+    """Put a passage that was found in the documents among the candidates, and show it there."""
+    del sent  # ids and places are other people's text: they stand in the address, where nothing changes them
+    bench, by, asked = bench_of(request), _signed(request), request.query_params
+    pool = find_pool(bench, text_of(asked, "pool"))
+    words = clean_words(text_of(asked, "find"))
+    pool, number = add_candidate(bench, pool, words, text_of(asked, "place"), by=by)
+    pooling = asked.get("pooling") or None
+    return RedirectResponse(f"{link('/label', q=pool.query_id, pooling=pooling)}#c{number}", 303)
 
 
 def judge(request: Request, sent: Sent) -> Response:

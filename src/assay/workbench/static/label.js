@@ -235,6 +235,7 @@ async function ask() {
   const at = chosen();
   if (!anchoring || at === null) return;
   const card = at.passage.closest(".card");
+  if (card === null) return;  // what was found is no candidate before it is added
   go(cards.indexOf(card), { focus: false });
   asking?.abort();
   asking = new AbortController();
@@ -272,8 +273,11 @@ onKey((event) => {
     else return false;
     return true;
   }
+  // Who reads what was found does not mean the candidate that was read before.
+  if ($("#find").contains(document.activeElement) && /^[0-3s]$/.test(key)) return false;
   if (key === "j") go(current + 1);
   else if (key === "k") go(current - 1);
+  else if (key === "/") $("#words").select();
   else if (/^[0-3]$/.test(key) && current >= 0) grade(current, Number(key));
   else if (key === "s" && current >= 0) grade(current, null);
   else if (key === "u") undo();
@@ -327,4 +331,10 @@ queue.paint();
 queue.work();
 const left = Number(sessionStorage.getItem(`assay-at ${pool}`) ?? -1);
 const open = states.findIndex((one) => one.mine === undefined);
-go(left >= 0 && left < cards.length ? left : Math.max(open, 0));
+const aimed = Number(/^#c(\d+)$/.exec(location.hash)?.[1] ?? 0) - 1;
+const searched = $("#find").dataset.searched === "yes";
+go([aimed, left].find((at) => at >= 0 && at < cards.length) ?? Math.max(open, 0), { focus: !searched });
+if (searched) {
+  $("#find").scrollIntoView();
+  ($(".found button, .found a") ?? $("#words")).focus({ preventScroll: true });
+}
