@@ -159,10 +159,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--write", action="store_true", help="write RESULTS-scale.md")
     said = parser.parse_args(arguments)
+    load = os.getloadavg()[0]
     meter = Meter()
     with tempfile.TemporaryDirectory() as temporary:
         figures = measure(said, meter, said.keep or Path(temporary))
-    text = page(said, meter.costs, figures)
+    text = page(said, meter.costs, {**figures, "load": load})
     print(text)
     if said.write:
         write_text(RESULTS, text)
@@ -252,9 +253,9 @@ PAGE = """\
 
 Made by `{command}`:
 {chunks:,} chunks ({terms:,} words in the index), {queries:,} queries, vectors of {dimensions} dimensions,
-lists of 100, a pool of 50, k = 10; {size:.1f} GB of indexes in files. {cores} cores shared with other work
-(load {load:.0f}). Memory is the process's own at its highest: mapped files are not in it, the system gives
-and takes them; nor are the embedding processes, which hold a block each. The search's processor time is
+lists of 100, a pool of 50, k = 10; {size:.1f} GB of indexes in files. {cores} cores, whose load was
+{load:.1f} when it began. Memory is the process's own at its highest: mapped files are not in it, the system
+gives and takes them; nor are the embedding processes, which hold a block each. The search's processor time is
 shared out over its stages by their seconds, and its memory is that of the whole search.
 
 | stage | seconds | processor seconds | memory, MB |
@@ -277,7 +278,7 @@ def page(said: argparse.Namespace, costs: Sequence[Cost], figures: dict[str, Any
         terms=figures["terms"],
         size=figures["index GB"],
         cores=os.cpu_count(),
-        load=os.getloadavg()[0],
+        load=figures["load"],
         rows="\n".join(rows),
         recall=figures["recall@10"],
         mrr=figures["MRR@10"],

@@ -57,6 +57,16 @@ def test_equal_scores_stand_in_the_order_of_their_ids():
     assert [rank_of(chunk, scores, order) for chunk in range(5)] == [4, 1, 2, 3, None]
 
 
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(0, 600), st.sampled_from([0.0, 0.02, 0.3, 1.0]))
+def test_the_best_are_those_of_a_whole_sort(seed: int, most: int, n: int, share: float):
+    draw = np.random.default_rng(seed)
+    # few values, so that many scores are equal, also at the last place that counts
+    scores = draw.integers(1, 6, n) * (draw.random(n) < share).astype(np.float64)
+    order = draw.permutation(n)
+    sorted_whole = [chunk for chunk in np.lexsort((order, -scores)).tolist() if scores[chunk] > 0]
+    assert best(scores, order, most).tolist() == sorted_whole[:most]
+
+
 def test_the_rank_of_a_watched_chunk_is_known_however_deep():
     texts = ["pump"] + ["pump " * 2] * 5 + ["door"]
     index = plain(*texts)

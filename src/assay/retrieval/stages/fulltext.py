@@ -20,6 +20,11 @@ from numpy.typing import NDArray
 from assay.retrieval.stages.lists import Lists, Watch, lists_of, no_ranks
 from assay.retrieval.terms import TermIndex
 
+_GROUPS = 8
+"""Groups for each chunk that is wanted: the more, the nearer the bound is to the last score that counts."""
+_LEAST_GROUP = 8
+"""Chunks of a group; with fewer a bound costs more than it saves."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postings:
@@ -126,14 +131,12 @@ class FulltextStage:
 
 def score_all(terms: WeightedTerms, postings: Postings) -> NDArray[np.float64]:
     """Return the BM25 score of every chunk; 0 where it shares no word with the query."""
-    spans = [slice(int(postings.starts[term]), int(postings.starts[term + 1])) for term, _ in terms]
-    if not spans:
-        return np.zeros(postings.n_chunks)
-    chunks = np.concatenate([postings.chunks[span] for span in spans])
-    weights = np.concatenate(
-        [postings.weights[span] * weight for span, (_, weight) in zip(spans, terms, strict=True)]
-    )
-    return np.bincount(chunks, weights, postings.n_chunks).astype(np.float64, copy=False)
+    scores = np.zeros(postings.n_chunks)
+    for term, weight in terms:
+        span = slice(int(postings.starts[term]), int(postings.starts[term + 1]))
+        weights = postings.weights[span]
+        np.add.at(scores, postings.chunks[span], weights if weight == 1 else weights * weight)
+    return scores
 
 
 def best(scores: NDArray[np.float64], order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -142,13 +145,27 @@ def best(scores: NDArray[np.float64], order: NDArray[np.int64], most: int) -> ND
     >>> best(np.array([0.0, 2.0, 3.0, 2.0]), np.array([0, 2, 3, 1]), 2).tolist()
     [2, 3]
     """
-    hits = np.flatnonzero(scores > 0)
+    bound = _bound(scores, most)
+    hits = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
     if not len(hits):
         return no_ranks()
     if len(hits) > most:
-        floor = np.partition(scores[hits], -most)[-most]
-        hits = hits[scores[hits] >= floor]
+        own = scores[hits]
+        hits = hits[own >= np.partition(own, -most)[-most]]
     return hits[np.lexsort((order[hits], -scores[hits]))][:most]
+
+
+def _bound(scores: NDArray[np.float64], most: int) -> float:
+    """Return a score that ``most`` chunks reach; 0 where looking for one would save nothing.
+
+    Of the best of some groups each is reached once at least: so the ``most``-th of them is such a score.
+    """
+    groups = _GROUPS * most
+    size = len(scores) // groups
+    if size < _LEAST_GROUP:
+        return 0.0
+    tops = scores[: size * groups].reshape(size, groups).max(axis=0)
+    return float(np.partition(tops, -most)[-most])
 
 
 def rank_of(chunk: int, scores: NDArray[np.float64], order: NDArray[np.int64]) -> int | None:
