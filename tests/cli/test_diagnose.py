@@ -49,6 +49,22 @@ def test_trials_and_the_proposed_diff_are_shown(headed: Path, capsys: pytest.Cap
     assert "the gain is optimistic" in told
 
 
+def test_the_diff_is_printed_as_it_is_however_long_its_lines_are(
+    headed: Path, capsys: pytest.CaptureFixture[str]
+):
+    settings = headed / "assay.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(
+        text.replace("max_chars = 70\n", f"max_chars = 70\n# {'of what we cut, and why ' * 9}\n\n"),
+        encoding="utf-8",
+    )
+    assert run(["diagnose", "--project", str(headed), "--try", "--json"]) == 0
+    diff = json.loads(capsys.readouterr().out)["proposal"]["diff"]
+    assert max(map(len, diff.splitlines())) > 200
+    assert run(["diagnose", "--project", str(headed), "--try"]) == 0
+    assert f"\n{diff.rstrip()}\n" in capsys.readouterr().out
+
+
 def test_json_has_the_names_that_stay(headed: Path, capsys: pytest.CaptureFixture[str]):
     assert run(["diagnose", "--project", str(headed), "--try", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)

@@ -40,8 +40,12 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, *, most_misses: int 
     if diagnosis.trials:
         parts.append(_trials(diagnosis.trials))
     if diagnosis.tried:
-        parts.append(_proposal(diagnosis.proposal, tried=bool(diagnosis.trials)))
-    parts += [Text(f"note: {notice.text}", style="yellow") for notice in diagnosis.notices]
+        parts.append(_proposed(diagnosis.proposal, tried=bool(diagnosis.trials)))
+    console.print(Group(*parts))
+    if diagnosis.proposal is not None:
+        # as it is: with its lines broken no tool could apply it
+        console.print(_coloured(diagnosis.proposal.diff), soft_wrap=True)
+    parts = [Text(f"note: {notice.text}", style="yellow") for notice in diagnosis.notices]
     hint = "" if diagnosis.tried or not diagnosis.findings else "; --try runs the fixes, --review asks you"
     parts.append(Text(f"run {diagnosis.run_id}{hint}", style="dim"))
     console.print(Group(*parts))
@@ -241,15 +245,19 @@ def _moved(trial: Trial) -> str:
     return "; ".join(told) or "moves items within queries"
 
 
-def _proposal(proposal: Proposal | None, *, tried: bool) -> RenderableType:
+def _proposed(proposal: Proposal | None, *, tried: bool) -> RenderableType:
     if proposal is None:
         said = "\nNothing that was tried raises recall: no change is proposed." if tried else ""
         return Text(said, style="bold")
-    diff = Text()
-    for line in proposal.diff.splitlines():
+    return Padding(Text(f"proposed: {proposal.sentence}", style="bold"), (1, 0, 0, 0))
+
+
+def _coloured(diff: str) -> Text:
+    text = Text()
+    for line in diff.splitlines():
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
-        diff.append(f"{line}\n", style="bold" if line.startswith(("---", "+++")) else style)
-    return Padding(Group(Text(f"proposed: {proposal.sentence}", style="bold"), diff), (1, 0, 0, 0))
+        text.append(f"{line}\n", style="bold" if line.startswith(("---", "+++")) else style)
+    return text
 
 
 def change_text(change: Mapping[str, object]) -> str:
