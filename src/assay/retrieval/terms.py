@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from assay.model.documents import Chunk
 from assay.model.words import analyser
 
 _BLOCK = 1 << 22
-"""Words that are counted at a time."""
+"""Words whose chunks are counted at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,41 +73,39 @@ def index_terms(chunks: Sequence[Chunk], *, stemming: bool = True, stop_words: b
     (('chunk',), [1])
     """
     analyse = analyser(stemming=stemming, stop_words=stop_words)
-    numbers: dict[str, int] = {}
-    flat = array("i")
+    numbers = _Numbers()
+    flat, held = array("i"), array("i")
     ends, heads = array("q", [0]), array("i")
+    counts = np.zeros(0, np.int64)
     for chunk in chunks:
-        head = _numbered(chunk.context, analyse, numbers) if chunk.context else []
-        flat.extend(head)
-        flat.extend(_numbered(chunk.text, analyse, numbers))
+        head = [numbers[term] for term in analyse(chunk.context)] if chunk.context else []
+        own = [*head, *map(numbers.__getitem__, analyse(chunk.text))]
+        flat.extend(own)
         heads.append(len(head))
         ends.append(len(flat))
-    columns = np.array(flat, dtype=np.int32)
-    offsets = np.array(ends, dtype=np.int64)
+        held.extend(set(own))
+        if len(held) >= _BLOCK:
+            counts = _counted(counts, held, len(numbers))
+            held = array("i")
     return TermIndex(
         vocabulary=tuple(numbers),
-        flat=columns,
-        offsets=offsets,
+        flat=np.array(flat, dtype=np.int32),
+        offsets=np.array(ends, dtype=np.int64),
         heads=np.array(heads, dtype=np.int32),
-        document_frequency=_document_frequency(columns, offsets, len(numbers)),
+        document_frequency=_counted(counts, held, len(numbers)),
     )
 
 
-def _numbered(text: str, analyse: Callable[[str], list[str]], numbers: dict[str, int]) -> list[int]:
-    return [numbers.setdefault(term, len(numbers)) for term in analyse(text)]
+class _Numbers(dict[str, int]):
+    """Numbers words by first appearance."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
 
 
-def _document_frequency(
-    flat: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int
-) -> NDArray[np.int64]:
-    """Count the chunks that hold each term, some millions of words at a time."""
-    counts = np.zeros(n_terms, np.int64)
-    first = 0
-    while first < len(offsets) - 1:
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _BLOCK, side="right")) - 1)
-        lengths = np.diff(offsets[first : last + 1])
-        keys = np.repeat(np.arange(last - first, dtype=np.int64), lengths) * n_terms
-        keys += flat[offsets[first] : offsets[last]]
-        counts += np.bincount(np.unique(keys) % max(n_terms, 1), minlength=n_terms)
-        first = last
-    return counts
+def _counted(counts: NDArray[np.int64], held: array[int], n_terms: int) -> NDArray[np.int64]:
+    """Add how often each term stands in a column to what was counted before."""
+    more = np.bincount(np.array(held, dtype=np.int32), minlength=n_terms)
+    more[: len(counts)] += counts
+    return more
