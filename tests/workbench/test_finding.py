@@ -109,6 +109,15 @@ def test_what_is_found_is_shown_under_the_candidates_and_those_that_are_candidat
     assert "No passage holds" not in page
 
 
+def test_who_does_not_search_waits_for_no_index(ada: Visitor, monkeypatch: pytest.MonkeyPatch):
+    def never(*_: object) -> None:
+        raise AssertionError("an index was made")
+
+    monkeypatch.setattr("assay.workbench.bench.Finder", never)
+    assert ada.get("/label?q=q01").status_code == 200
+    assert ada.get("/label?q=q01&find=+").status_code == 200
+
+
 def test_nothing_found_is_said(ada: Visitor):
     page = ada.get("/label?q=q01&find=zeppelin").text
     assert "No passage holds any of these words." in page

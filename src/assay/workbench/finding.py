@@ -35,7 +35,9 @@ def clean_words(text: str) -> str:
 
 
 def find_passages(bench: Workbench, pool: Pool, anchors: Sequence[Anchor], words: str) -> tuple[Found, ...]:
-    """Return the passages of the documents that hold some words, the best first."""
+    """Return the passages of the documents that hold some words, the best first; none for no words."""
+    if not words:
+        return ()  # and no index is made for who does not search
     documents = bench.corpus.by_id
     return tuple(
         Found(
