@@ -93,7 +93,7 @@ def _pooled(
     covered: set[int] = set()
     spots = [spot for spot, _ in judged]
     for one in candidates:
-        spot = Spot(doc_id=one.doc_id, start=one.start, end=one.end)
+        spot = Spot.of(one)
         inside = [
             at
             for at, (place, _) in enumerate(anchors)
@@ -107,11 +107,7 @@ def _pooled(
         )
         items.append(PoolItem(place=one.place, grade=grade))
     unfound = [(judged[at][0], judged[at][1]) for at in range(len(judged)) if at not in met]
-    unfound += [
-        (Spot(doc_id=place.doc_id, start=place.start, end=place.end), grade)
-        for at, (place, grade) in enumerate(anchors)
-        if at not in covered
-    ]
+    unfound += [(Spot.of(place), grade) for at, (place, grade) in enumerate(anchors) if at not in covered]
     for spot, grade in unfound:
         if grade > 0:
             items.append(PoolItem(place=f"{spot.doc_id}#{spot.start}-{spot.end}", grade=grade))

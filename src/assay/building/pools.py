@@ -16,6 +16,7 @@ import numpy as np
 from assay.model.documents import Document
 from assay.model.golden import Query
 from assay.model.labels import Candidate, Pool
+from assay.model.relevance import Place
 from assay.model.runs import Hit, Run
 
 SAME_PLACE = 0.5
@@ -45,6 +46,11 @@ class Spot:
     doc_id: str
     start: int
     end: int
+
+    @staticmethod
+    def of(place: Candidate | Place) -> Spot:
+        """Return the span of a candidate or of a place where an anchor stands."""
+        return Spot(doc_id=place.doc_id, start=place.start, end=place.end)
 
     def meets(self, other: Spot) -> float:
         """Return how much of the shorter of two spans both cover, 0 to 1; 0 in different documents."""

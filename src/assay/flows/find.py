@@ -1,6 +1,6 @@
 """Passages of a project's documents that hold some words: for who labels what no retriever found.
 
-Rooms: corpus (chunker), retrieval (full text), building (places).
+Rooms: retrieval (full text), building (places).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import islice
 
 from assay.building.pools import pool_hits
-from assay.corpus import Corpus, chunk_corpus
-from assay.flows.prepare import Prepared, load_chunker
+from assay.corpus import Corpus
+from assay.flows.prepare import prepare_asked
 from assay.flows.project import Project
 from assay.flows.retrieve import ReferenceRetriever, run_of
 from assay.model.documents import Chunk
-from assay.model.golden import GoldenSet, Query
+from assay.model.golden import Query
 from assay.model.labels import Candidate
 from assay.model.runs import Hit
 from assay.model.text import normalise
@@ -36,15 +36,7 @@ class Finder:
     """
 
     def __init__(self, project: Project, corpus: Corpus) -> None:
-        chunker = load_chunker(project)
-        self._prepared = Prepared(
-            project=project,
-            corpus=corpus,
-            golden=GoldenSet(name="find", queries=()),
-            lines={},
-            chunker=chunker,
-            chunks=tuple(chunk_corpus(corpus.documents, chunker)),
-        )
+        self._prepared = prepare_asked(project, corpus)
         self._retriever = ReferenceRetriever(self._prepared, read_pipeline(_SEARCH))
         self._searching = threading.Lock()
 
@@ -63,9 +55,8 @@ class Finder:
             return ()
         hits = self._ranked(words) or list(islice(self._holding(sought), most))
         places = pool_hits({"": hits}, self._prepared.corpus.by_id)
-        first = [one for one in places if sought in normalise(one.text).text]
-        then = [one for one in places if one not in first]
-        return tuple(replace(one, ranks={}) for one in [*first, *then][:most])
+        places.sort(key=lambda one: sought not in normalise(one.text).text)
+        return tuple(replace(one, ranks={}) for one in places[:most])
 
     def _ranked(self, words: str) -> Sequence[Hit]:
         query = Query(id="words", text=words)
@@ -75,7 +66,7 @@ class Finder:
 
     def _holding(self, sought: str) -> Iterator[Hit]:
         holding = (one for one in self._prepared.chunks if sought in normalise(one.text).text)
-        yield from (_hit(rank, chunk) for rank, chunk in enumerate(holding, start=1))
+        return (_hit(rank, chunk) for rank, chunk in enumerate(holding, start=1))
 
 
 def _hit(rank: int, chunk: Chunk) -> Hit:

@@ -15,17 +15,16 @@ from assay.building.pool_bounds import PoolVerdict, bound_retrievers, pool_measu
 from assay.building.pool_items import PooledQuery, pooled_queries
 from assay.building.pools import RankedLists, lists_of, pool_id, pool_queries
 from assay.building.standing import standings
-from assay.corpus import Corpus, chunk_corpus
+from assay.corpus import Corpus
 from assay.flows.golden_labels import login_name, project_labels
-from assay.flows.prepare import Prepared, load_chunker, load_corpus
+from assay.flows.prepare import load_corpus, prepare_asked
 from assay.flows.project import Project
-from assay.flows.retrieve import make_retriever
+from assay.flows.retrieve import make_retriever, run_of
 from assay.matching import Sources, locate
 from assay.model.errors import ConfigError, InputError
-from assay.model.golden import GoldenSet, Query
+from assay.model.golden import Query
 from assay.model.labels import Pool
 from assay.model.relevance import Place
-from assay.model.runs import Run
 from assay.store.golden import load_golden
 from assay.store.runs import RunStore
 
@@ -179,30 +178,10 @@ def _lists(
 def _retrieved(
     project: Project, corpus: Corpus, queries: Sequence[Query], name: str, progress: Progress | None
 ) -> RankedLists:
-    chunker = load_chunker(project)
-    prepared = Prepared(
-        project=project,
-        corpus=corpus,
-        golden=GoldenSet(name="pool", queries=tuple(queries)),
-        lines={},
-        chunker=chunker,
-        chunks=tuple(chunk_corpus(corpus.documents, chunker)),
-    )
+    prepared = prepare_asked(project, corpus, queries)
     retriever = make_retriever(prepared)
     found = retriever.retrieve(queries, watch={}, progress=progress)
-    run = Run(
-        id="",
-        name=name,
-        pipeline=retriever.settings,
-        pipeline_digest=retriever.digest,
-        golden_digest="",
-        corpus_digest=corpus.digest,
-        k=project.k,
-        query_ids=tuple(query.id for query in queries),
-        chunks=found.chunks,
-        stages=found.stages,
-    )
-    return lists_of(run, name)
+    return lists_of(run_of(prepared, retriever, queries, found), name)
 
 
 def _places(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[tuple[Place, float]]]:

@@ -5,7 +5,7 @@ Rooms: store (golden set), corpus (documents, chunker), matching (relevance).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from assay.corpus import (
 from assay.flows.project import FILE, Project, check_project
 from assay.flows.wiring import DEFAULT_CHUNKER, wired
 from assay.model.documents import Chunk
-from assay.model.golden import GoldenSet
+from assay.model.golden import GoldenSet, Query
 from assay.model.notices import Notice
 from assay.store.golden import load_golden_lines
 
@@ -61,6 +61,19 @@ def prepare(project: Project) -> Prepared:
         chunker=chunker,
         chunks=chunks,
         notices=(*golden.notices, *corpus.notices, *chunking_notices(corpus.documents, chunks, chunker)),
+    )
+
+
+def prepare_asked(project: Project, corpus: Corpus, queries: Sequence[Query] = ()) -> Prepared:
+    """Return what a retriever needs that is asked with queries of no golden file."""
+    chunker = load_chunker(project)
+    return Prepared(
+        project=project,
+        corpus=corpus,
+        golden=GoldenSet(name="asked", queries=tuple(queries)),
+        lines={},
+        chunker=chunker,
+        chunks=tuple(chunk_corpus(corpus.documents, chunker)),
     )
 
 

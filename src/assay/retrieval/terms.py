@@ -78,7 +78,7 @@ def index_terms(chunks: Sequence[Chunk], *, stemming: bool = True, stop_words: b
     ends, heads = array("q", [0]), array("i")
     counts = np.zeros(0, np.int64)
     for chunk in chunks:
-        head = [numbers[term] for term in analyse(chunk.context)] if chunk.context else []
+        head = list(map(numbers.__getitem__, analyse(chunk.context))) if chunk.context else []
         own = [*head, *map(numbers.__getitem__, analyse(chunk.text))]
         flat.extend(own)
         heads.append(len(head))

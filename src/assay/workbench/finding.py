@@ -11,7 +11,7 @@ from assay.model.golden import Anchor
 from assay.model.labels import Candidate, Pool
 from assay.workbench.anchoring import Span
 from assay.workbench.bench import Workbench
-from assay.workbench.labelling import marks_of
+from assay.workbench.labelling import marks_of, title_of
 
 MOST_WORDS = 400
 """Signs of what is searched for; more are left out."""
@@ -42,7 +42,7 @@ def find_passages(bench: Workbench, pool: Pool, anchors: Sequence[Anchor], words
     return tuple(
         Found(
             candidate=one,
-            title=documents[one.doc_id].title or "",
+            title=title_of(documents, one.doc_id),
             marks=marks_of(one, anchors),
             number=_number_of(one, pool),
         )
@@ -76,9 +76,5 @@ def add_candidate(bench: Workbench, pool: Pool, words: str, place: str, *, by: s
 
 
 def _number_of(candidate: Candidate, pool: Pool) -> int | None:
-    at = best_spot(_spot(candidate), [_spot(one) for one in pool.candidates])
+    at = best_spot(Spot.of(candidate), [Spot.of(one) for one in pool.candidates])
     return None if at is None else at + 1
-
-
-def _spot(candidate: Candidate) -> Spot:
-    return Spot(doc_id=candidate.doc_id, start=candidate.start, end=candidate.end)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assay.building.standing import standings
 from assay.flows.golden_exchange import import_golden
+from assay.model.documents import Document
 from assay.model.errors import InputError
 from assay.model.golden import Anchor, Provenance, Query
 from assay.model.labels import Candidate, Decision, Edit, Judgement, Pool, settling
@@ -131,12 +132,17 @@ def shown_candidates(bench: Workbench, pool: Pool, query: Query | None, by: str)
         Shown(
             number=number,
             candidate=one,
-            title=(documents[one.doc_id].title if one.doc_id in documents else None) or "",
+            title=title_of(documents, one.doc_id),
             marks=marks_of(one, anchors),
             state=states.get(one.place, {}),
         )
         for number, one in enumerate(pool.candidates, start=1)
     )
+
+
+def title_of(documents: Mapping[str, Document], doc_id: str) -> str:
+    """Return the title of a document; "" where it has none, or is there no longer."""
+    return (documents[doc_id].title if doc_id in documents else None) or ""
 
 
 def marks_of(candidate: Candidate, anchors: Sequence[Anchor]) -> tuple[Span, ...]:
